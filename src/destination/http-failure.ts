@@ -78,6 +78,13 @@ export const FULL = meaning(
   'Free up some space there, or get more.',
 );
 
+const LOCKED = meaning(
+  'unreachable',
+  'now',
+  'somebody else has locked it',
+  'Try again. If this continues, remove the lock on the server.',
+);
+
 const PROTECTED: Meaning = {
   ...meaning(
     'denied',
@@ -123,6 +130,7 @@ export function meaningOfStatus(status: number): Meaning {
       'it has no such part',
       'The object is damaged or incomplete. Run a check of the repository.',
     );
+  if (status === 423) return LOCKED;
   if (status === 429) return THROTTLED;
   if (status === 507) return FULL;
   if (status === 511) return NOT_THE_STORE;
@@ -318,6 +326,7 @@ export function failure(
       ...(key === undefined ? {} : { key }),
       ...(answer?.status === undefined ? {} : { status: answer.status }),
       ...(code === undefined ? {} : { code: code.slice(0, 60) }),
+      ...(words === undefined ? {} : { says: words }),
       ...(answer?.retryAfterMs === undefined ? {} : { retryAfterMs: answer.retryAfterMs }),
       ...(answer !== undefined && isThrottling(answer) ? { throttled: true } : {}),
     },

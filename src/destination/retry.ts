@@ -164,12 +164,23 @@ class Tries {
   }
 }
 
-/** The store's or the network's code of the failure, for people; otherwise a phrase for its kind. */
-function reasonOf({ kind, details: { code, status } }: DestinationError): string {
-  if (typeof code === 'string') return code;
-  if (typeof status === 'number' && status >= 300) return `status ${status}`;
-  return kind === 'corrupt-reply' ? 'its answer is not valid' : 'it cannot be reached';
+/** The store's or the network's code of the failure, for people, with what the store says; otherwise a phrase for its kind. */
+function reasonOf({ kind, details: { code, status, says } }: DestinationError): string {
+  const named =
+    typeof code === 'string'
+      ? code
+      : typeof status === 'number' && status >= 300
+        ? `status ${status}`
+        : kind === 'corrupt-reply'
+          ? 'its answer is not valid'
+          : undefined;
+  if (typeof says !== 'string') return named ?? 'it cannot be reached';
+  const quoted = `"${says.length > MOST_SAID ? `${says.slice(0, MOST_SAID)}…` : says}"`;
+  return named === undefined ? quoted : `${named}: ${quoted}`;
 }
+
+/** A wait is one line. The whole sentence is part of the error, should the call fail in the end. */
+const MOST_SAID = 160;
 
 /**
  * How often to try. A complete answer that makes no sense will hardly change; one that was cut short may arrive

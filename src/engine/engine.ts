@@ -308,9 +308,14 @@ function tellWhenHeldUp(send: (message: FromEngine) => void, now: () => number):
   };
 }
 
-/** Whether the two differ only in times. */
+/** The failure's name without what the store says, which may differ each time. */
+function nameOf({ params: { because } }: Extract<OthersWait, { code: 'asked_again' }>): string | undefined {
+  return because?.split(': "', 1)[0];
+}
+
+/** Whether the two differ only in times, or in what the store says. */
 function isSame(wait: OthersWait | undefined, told: OthersWait | undefined): boolean {
   if (wait?.code === 'asked_again' && told?.code === 'asked_again')
-    return wait.params.whom === told.params.whom && wait.params.because === told.params.because;
+    return wait.params.whom === told.params.whom && nameOf(wait) === nameOf(told);
   return wait !== undefined && wait.code === told?.code && wait.params.whom === told.params.whom;
 }

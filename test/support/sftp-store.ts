@@ -34,6 +34,8 @@ export interface SftpStoreOptions {
   readonly isEndless?: boolean;
   /** Asked when a session begins: with true it never says anything. */
   readonly isMute?: () => boolean;
+  /** The status with which every new directory is refused. */
+  readonly makesNone?: number;
   /** What a shell prints before SFTP begins, which it then never does. */
   readonly greeting?: Buffer;
   /** Asked before each request of a session: true when it has dealt with it itself. */
@@ -60,6 +62,7 @@ export async function startSftpStore({
   folders = [],
   isEndless = false,
   isMute = () => false,
+  makesNone,
   greeting,
   fault = () => false,
 }: SftpStoreOptions = {}): Promise<SftpStore> {
@@ -104,6 +107,7 @@ export async function startSftpStore({
       else sftp.data(id, part);
     });
     sftp.on('MKDIR', (id, path) => {
+      if (makesNone !== undefined) return sftp.status(id, makesNone);
       sftp.status(id, directories.has(path) ? STATUS_CODE.FAILURE : STATUS_CODE.OK);
       directories.add(path);
     });

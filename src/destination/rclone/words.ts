@@ -117,13 +117,15 @@ export function refusal(text: string, op: string, key: string, url: string): Des
     'unreachable' as const,
     'Check the network, and try rclone itself.',
   ];
-  return new DestinationError(kind, `${cannot(op, url, key)}: rclone says: ${plainWords(text)}`, {
+  const words = plainWords(text);
+  return new DestinationError(kind, `${cannot(op, url, key)}: rclone says: ${words}`, {
     op,
     hint,
     retry: kind === 'denied' || kind === 'unsupported' ? 'never' : 'later',
     details: {
       ...(key === '' ? {} : { key }),
       url,
+      says: words,
       ...(pattern === THROTTLING ? { throttled: true } : {}),
       ...(op === 'delete' && kind === 'denied' && saysProtected(text) ? PROTECTED_FOR_NOW : {}),
     },

@@ -2,7 +2,7 @@
 import { DestinationError, errnoOf } from '../../base/errors.ts';
 import type { DestinationKind, Retry } from '../../base/errors.ts';
 import { cannot } from '../failed-action.ts';
-import { saysFull } from '../http-failure.ts';
+import { saysFull, storesWords } from '../http-failure.ts';
 
 /** Status codes of SFTP version 3, and those of later versions that some servers send regardless. */
 export const STATUS = {
@@ -99,14 +99,31 @@ export function answerError(error: unknown, { op, url, key }: SftpAction): unkno
   if (status === undefined) return error;
   const isFull = error instanceof Error && saysFull(error.message);
   const { kind, what, hint, retry } = isFull ? noSpace : (meanings[status] ?? otherwise);
+  const says = error instanceof Error ? storesWords(error.message) : undefined;
   const words = error instanceof Error && error.message !== '' ? `, "${error.message.slice(0, 200)}"` : '';
   return new DestinationError(kind, `${cannot(op, url, key)}: ${what} (status ${status}${words})`, {
     op,
     hint,
     retry,
-    details: { status, url, ...(key === undefined ? {} : { key }) },
+    details: { status, url, ...(key === undefined ? {} : { key }), ...(says === undefined ? {} : { says }) },
     cause: error,
   });
+}
+
+/** The error for a directory of the destination that the server does not make. */
+export function notMade(refusal: unknown, url: string): unknown {
+  // "Failure" stands for many reasons, and none of those that keep a directory from being made passes by itself.
+  if (!isStatus(refusal, STATUS.failure)) return answerError(refusal, { op: 'create', url });
+  return new DestinationError(
+    'denied',
+    `Cannot create ${url}: the server does not make the directory (status 4)`,
+    {
+      op: 'create',
+      hint: 'Check on the server whether the disk is full, over quota or read-only, or make the directory there.',
+      details: { status: STATUS.failure, url },
+      cause: refusal,
+    },
+  );
 }
 
 export function absent({ op, url, key = '' }: SftpAction, cause?: unknown): DestinationError {

@@ -10,9 +10,9 @@ import { checkKey, checkPrefix } from '../key.ts';
 import { plainUrl, type SftpPlace } from '../location.ts';
 import { settledSoon, untilAborted } from '../stall.ts';
 import { type Abilities, findAbilities, hasLinks, type Publishing } from './abilities.ts';
-import { absent, answerError, isStatus, lostFromSight, STATUS } from './answers.ts';
+import { absent, answerError, isStatus, lostFromSight, notMade, STATUS } from './answers.ts';
 import { prepareTarget } from './target.ts';
-import type { Lane } from './lane.ts';
+import type { FileFacts, Lane } from './lane.ts';
 import { Lanes } from './lanes.ts';
 import { identityOf, type SftpOptions } from './place.ts';
 import { removeLeftovers as removeOldLeftovers } from './leftovers.ts';
@@ -60,13 +60,7 @@ async function openRoot(lane: Lane, directory: string, url: string, create: bool
   const root = path.replace(/\/+$/, '');
   const facts = await lane.stat(root === '' ? '/' : root).catch(async (error: unknown) => {
     if (!create || !isStatus(error, STATUS.noSuchFile)) throw error;
-    const parts = root.split('/').slice(1);
-    for (const depth of parts.keys())
-      // Existing directories are refused, which is fine; if one cannot be made, the final look at the root fails.
-      await lane.makeDirectory(`/${parts.slice(0, depth + 1).join('/')}`).catch((refusal: unknown) => {
-        if (refusal instanceof DestinationError) throw refusal;
-      });
-    return await lane.stat(root);
+    return await makeRoot(lane, root, url);
   });
   if (facts.type === 'directory') return root;
   const hint = 'Name a directory.';
@@ -74,6 +68,33 @@ async function openRoot(lane: Lane, directory: string, url: string, create: bool
     op: 'open',
     hint,
   });
+}
+
+/** Makes the directory with its missing parents. What the server refuses is the reason, where the directory is then missing. */
+async function makeRoot(lane: Lane, root: string, url: string): Promise<FileFacts> {
+  const parts = root.split('/').slice(1);
+  let refusal: unknown;
+  for (const depth of parts.keys()) {
+    const path = `/${parts.slice(0, depth + 1).join('/')}`;
+    await lane.makeDirectory(path).catch(async (error: unknown) => {
+      if (error instanceof DestinationError) throw error;
+      // Existing directories are refused too, and those above may not be shown to this account.
+      if (refusal === undefined && (await isMissing(lane, path))) refusal = error;
+    });
+  }
+  return await lane.stat(root).catch((error: unknown) => {
+    throw isStatus(error, STATUS.noSuchFile) && refusal !== undefined ? notMade(refusal, url) : error;
+  });
+}
+
+async function isMissing(lane: Lane, path: string): Promise<boolean> {
+  return await lane.stat(path).then(
+    () => false,
+    (error: unknown) => {
+      if (error instanceof DestinationError) throw error;
+      return isStatus(error, STATUS.noSuchFile);
+    },
+  );
 }
 
 interface Opened {

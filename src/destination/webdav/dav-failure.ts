@@ -2,31 +2,21 @@
 import { DestinationError } from '../../base/errors.ts';
 import type { DestinationKind } from '../../base/errors.ts';
 import { failure, meaningOfStatus, storesWords } from '../http-failure.ts';
-import type { HttpRequest } from '../http-site.ts';
 import type { DavEntry, DavRefusal } from './multistatus.ts';
 
 export function isKind(error: unknown, kind: DestinationKind): boolean {
   return error instanceof DestinationError && error.kind === kind;
 }
 
-export function locked(url: string, { op, key }: HttpRequest): DestinationError {
-  return new DestinationError(
-    'unreachable',
-    `Cannot ${op} ${key ?? ''} in ${url}: somebody else has locked it`,
-    {
-      op,
-      hint: 'Try again. If this continues, remove the lock on the server.',
-      retry: 'now',
-      details: { status: 423 },
-    },
-  );
-}
-
-export function refused(url: string, name: string): DestinationError {
-  return new DestinationError('denied', `Cannot create the folder ${name} in ${url}: the server refuses`, {
+/** @param refusal with what the server says itself */
+export function refused(url: string, name: string, refusal: unknown): DestinationError {
+  const { what = 'the server refuses', kind = 'denied' } = refusal instanceof DestinationError ? refusal : {};
+  return new DestinationError(kind, `Cannot create the folder ${name} in ${url}: ${what}`, {
     op: 'store',
+    what,
     hint: 'Check the permissions of the account there.',
     details: { url, status: 403 },
+    cause: refusal,
   });
 }
 

@@ -7,7 +7,8 @@ import type { HttpReply, HttpRequest, HttpSite, TakeReply } from '../http-site.t
 import type { UploadPace } from '../limited.ts';
 import { sleepFor } from '../retry.ts';
 import type { Moving } from '../stall.ts';
-import { isAbsence, isKind, locked, refused, senseless, withheld } from './dav-failure.ts';
+import { DestinationError } from '../../base/errors.ts';
+import { isAbsence, isKind, refused, senseless, withheld } from './dav-failure.ts';
 import { multistatusReader } from './multistatus.ts';
 import type { DavEntry } from './multistatus.ts';
 
@@ -182,14 +183,16 @@ export function folderAt(site: HttpSite, origin: string, path: string, url: stri
 
   /** For requests of whose reply only the status matters. A name that another request has locked is tried again. */
   async function status(request: HttpRequest, signal: AbortSignal): Promise<number> {
-    const accepts = [...request.accepts, 423];
     for (let tries = 1; ; tries += 1) {
-      const answer = await ask({ ...request, accepts }, signal, async (reply, moving) => {
-        await drain(reply, moving);
-        return reply.status;
-      });
-      if (answer !== 423) return answer;
-      if (tries >= lockTries) throw locked(url, request);
+      try {
+        return await ask(request, signal, async (reply, moving) => {
+          await drain(reply, moving);
+          return reply.status;
+        });
+      } catch (error) {
+        const isLocked = error instanceof DestinationError && error.details['status'] === 423;
+        if (!isLocked || tries >= lockTries) throw error;
+      }
       await sleepFor(lockPauseMs * tries, signal);
     }
   }
@@ -220,15 +223,20 @@ export function folderAt(site: HttpSite, origin: string, path: string, url: stri
       path: pathOf(`${name}/`),
       op: 'store',
       key: name,
-      accepts: [200, 201, 403, 404, 405, 409],
+      accepts: [200, 201, 404, 405, 409],
     };
     for (let tries = 1; ; tries += 1) {
-      const answer = await status(request, signal);
+      let refusal: unknown;
+      const answer = await status(request, signal).catch((error: unknown) => {
+        if (!(error instanceof DestinationError) || error.details['status'] !== 403) throw error;
+        refusal = error;
+        return 403;
+      });
       if (answer === 405) return 'exists';
       if (answer !== 403) return answer === 404 || answer === 409 ? 'no-folder' : 'made';
       // Apache may answer this to the second of two simultaneous requests. The folder of the first may be gone by now.
       if ((await look(`${name}/`, signal))?.isFolder === true) return 'exists';
-      if (tries >= answerTries) throw refused(url, name);
+      if (tries >= answerTries) throw refused(url, name, refusal);
     }
   }
 

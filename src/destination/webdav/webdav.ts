@@ -90,14 +90,18 @@ function noFolder(url: string, kind: 'not-found' | 'unsupported', what: string):
 
 async function makeFolders(root: Folder, path: string, signal: AbortSignal): Promise<void> {
   const parts = path.split('/').slice(1).map(decodeURIComponent);
+  let refusal: DestinationError | undefined;
   for (const depth of parts.keys()) {
     const name = parts.slice(0, depth + 1).join('/');
     // Folders above may be inaccessible to this account although they exist.
     const isLast = depth === parts.length - 1;
     const outcome = await root.makeFolder(name, signal).catch((error: unknown) => {
       if (isLast || !(error instanceof DestinationError) || error.kind === 'unreachable') throw error;
+      refusal ??= error;
     });
-    if (isLast && outcome === 'no-folder') throw noFolder(root.url, 'not-found', 'it cannot be created');
+    // Where a folder above is missing, the reason is why it could not be made.
+    if (isLast && outcome === 'no-folder')
+      throw refusal ?? noFolder(root.url, 'not-found', 'it cannot be created');
   }
 }
 

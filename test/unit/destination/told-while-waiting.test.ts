@@ -109,3 +109,31 @@ test.skipIf(process.platform === 'win32')('rclone, of a program that says nothin
   controller.abort();
   await outcome;
 });
+
+test.each([423, 503])(
+  'what the server itself says with %i is told while it is waited for',
+  async (status) => {
+    const says = '"packs" is locked by the virus scanner';
+    const server = createServer((_request, response) => {
+      response.writeHead(status, { 'retry-after': '20', 'content-type': 'application/xml' });
+      response.end(
+        `<d:error xmlns:d="DAV:" xmlns:s="http://sabredav.org/ns"><s:message>${says}</s:message></d:error>`,
+      );
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const controller = new AbortController();
+    const { port } = server.address() as AddressInfo;
+    const opening = openDestination(`webdav://127.0.0.1:${port}/dav`, undefined, controller.signal);
+    const outcome = expect(opening).rejects.toThrow();
+    try {
+      await expect
+        .poll(() => toldAfter(0), { timeout: 10_000 })
+        .toMatch(new RegExp(`^waiting for the store \\(status ${status}: "${says}"\\), again in`));
+    } finally {
+      controller.abort();
+      await outcome;
+      server.closeAllConnections();
+      server.close();
+    }
+  },
+);

@@ -7,6 +7,9 @@ import { openHttpSite } from '../../../../src/destination/http-site.ts';
 import { folderAt, type Folder } from '../../../../src/destination/webdav/folder.ts';
 
 const live = new AbortController().signal;
+/** What Nextcloud and ownCloud send with a refusal. */
+const WORDS =
+  '<d:error xmlns:d="DAV:" xmlns:s="http://sabredav.org/ns"><s:message>No folders may be made here</s:message></d:error>';
 let server: Server;
 let asked: string[];
 
@@ -15,7 +18,7 @@ async function folderOf(statuses: readonly number[]): Promise<Folder> {
   asked = [];
   server = createServer((request, response) => {
     asked.push(request.method ?? '');
-    response.writeHead(statuses[asked.length - 1] ?? 500).end();
+    response.writeHead(statuses[asked.length - 1] ?? 500, { 'content-type': 'application/xml' }).end(WORDS);
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -37,7 +40,12 @@ test('a folder of somebody else that is gone again by the time it is looked at i
 
 test('a server that goes on refusing is told of as one', async () => {
   const folder = await folderOf(Array.from({ length: 10 }, (_, index) => (index % 2 === 0 ? 403 : 404)));
-  await expect(folder.makeFolder('claim', live)).rejects.toMatchObject({ kind: 'denied' });
+  await expect(folder.makeFolder('claim', live)).rejects.toMatchObject({
+    kind: 'denied',
+    message: expect.stringMatching(
+      /Cannot create the folder claim in .*"No folders may be made here"/,
+    ) as string,
+  });
   expect(asked).toHaveLength(6);
   folder.close();
 });

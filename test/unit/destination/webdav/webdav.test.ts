@@ -344,3 +344,15 @@ describe('a list in which the server tells not of all', () => {
     await expect(destination.stat('snapshots/none', live)).rejects.toMatchObject({ kind: 'not-found' });
   });
 });
+
+test('the refusal to make a folder above is why the folder cannot be made', async () => {
+  store.fault = (method, path) => {
+    if (method !== 'MKCOL') return undefined;
+    return { status: path.replace(/\/$/, '').endsWith('/above') ? 403 : 409 };
+  };
+  const place = { ...store.place, url: `${store.place.url}/above/below` };
+  await expect(openWebdavDestination(place, {}, { create: true })).rejects.toMatchObject({
+    kind: 'denied',
+    message: expect.stringMatching(/Cannot create the folder .*above in .*: the store refuses/) as string,
+  });
+});
