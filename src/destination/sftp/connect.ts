@@ -286,9 +286,8 @@ async function openSession(client: Client, url: string): Promise<SFTPWrapper> {
 }
 
 async function noSession(client: Client, url: string, cause: unknown): Promise<DestinationError> {
-  // The library's words for bytes that begin no packet.
-  const isNoise = cause instanceof Error && /packet length/i.test(cause.message);
-  const said = isNoise ? await textBeforeSftp(client) : '';
+  // Where the server refuses to start SFTP at all, it does so again, and nothing is read.
+  const said = await textBeforeSftp(client);
   return said === '' ? noSftp(url, cause) : textForSftp(url, said, cause);
 }
 
