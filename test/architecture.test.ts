@@ -59,7 +59,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   system: ['base/'],
   format: ['base/'],
   codec: ['base/', 'format/'],
-  destination: ['base/', 'system/far-answer.ts'],
+  destination: ['base/', 'system/far-answer.ts', 'system/owner-names.ts'],
   repository: ['base/', 'format/', 'codec/', 'system/', 'destination/destination.ts'],
   exclude: ['base/', 'system/same-place.ts'],
   archiver: ['base/', 'system/', 'format/', 'codec/', 'repository/', 'exclude/'],

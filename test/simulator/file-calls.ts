@@ -168,6 +168,8 @@ function statsOf(node: Node) {
   return {
     ...kindOf(node),
     dev: 1,
+    // Of whoever runs the simulator, also where that is root.
+    uid: process.geteuid?.() ?? 0,
     ino: node.ino,
     size: node.kind === 'file' ? node.data.length : 0,
     mtimeMs: node.mtimeMs,

@@ -26,14 +26,23 @@ export interface Interrupts {
   outputIsDispensable(): void;
 }
 
-/** The end of the work at a signal. Its reason is an `AbortError`, like that of any other abort. */
-function endBy(name: NodeJS.Signals): DOMException {
-  return new DOMException(`Interrupted by ${name}`, 'AbortError');
+/** The end of the work at a signal. It is an `AbortError`, like that of any other abort. */
+class EndBySignal extends DOMException {
+  readonly signal: NodeJS.Signals;
+
+  constructor(signal: NodeJS.Signals) {
+    super(`Interrupted by ${signal}`, 'AbortError');
+    this.signal = signal;
+  }
+}
+
+function endBy(signal: NodeJS.Signals): EndBySignal {
+  return new EndBySignal(signal);
 }
 
 /** Whether the work ends because its terminal was closed, or somebody sent the same signal. */
 export function isHungUp(signal: AbortSignal): boolean {
-  return signal.reason instanceof DOMException && signal.reason.message === endBy('SIGHUP').message;
+  return signal.reason instanceof EndBySignal && signal.reason.signal === 'SIGHUP';
 }
 
 /** Ends the work by its abort signal at SIGINT, SIGTERM, SIGHUP, the death of the launcher, or a closed output. */

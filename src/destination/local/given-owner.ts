@@ -19,7 +19,7 @@ export interface GivenOwner {
 }
 
 /** @param root the open directory of the repository. Undefined where everything belongs to the right user as it is. */
-export async function givenOwner(root: FileHandle, warn = warnOnStderr): Promise<GivenOwner | undefined> {
+export async function givenOwner(root: FileHandle, warn = warnOnce): Promise<GivenOwner | undefined> {
   if (process.geteuid?.() !== 0) return undefined;
   const { uid, gid } = await root.stat();
   if (uid === 0) return undefined;
@@ -81,6 +81,7 @@ function ownerStays(uid: number, why: string): string {
   return `New files in the repository belong to root and not to the owner of its directory (uid ${uid}), who cannot read them: ${why}`;
 }
 
-function warnOnStderr(text: string): void {
-  process.stderr.write(`Warning: ${text}\n`);
+/** By the way of Node.js for warnings: a destination does not know what its program shows, and where. */
+function warnOnce(text: string): void {
+  process.emitWarning(text, { type: 'Warning', code: 'HOLDFAST_OWNER' });
 }
