@@ -80,7 +80,11 @@ describe('a state database that is lost', () => {
     expect(after.slice(0, 3)).toEqual(before.slice(0, 3));
     expect(after[3]).toMatchObject({ status: 'queued', attempt: 2 });
     // What it waits for is found out anew.
-    expect(after[4]).toEqual({ ...before[4], waiting_for: null, waits: null });
+    expect(after[4]).toEqual({
+      ...before[4],
+      waiting_for: 'Paused until you resume it.',
+      waits: { code: 'paused', params: { until: null } },
+    });
 
     const { credentials, repositories, events } = site.state.database;
     expect(credentials.find('hfk_1')).toMatchObject({ name: 'laptop', secretHash: Buffer.from('hash') });
