@@ -266,14 +266,14 @@ describe('a destination is tried out', () => {
 
 describe('a secret that was typed', () => {
   test('is kept in a private file of its own, and opens the destination that refers to it', async () => {
-    const file = await keep('four words with blanks \n');
+    const file = await keep('four  words with blanks');
     expect(file).toMatch(new RegExp(`^${join(site.state, 'secrets')}/[0-9a-f]{32}$`));
     expect(statSync(file).mode & 0o7777).toBe(0o600);
     expect(statSync(join(site.state, 'secrets')).mode & 0o7777).toBe(0o700);
     expect(await put({ destinations: { disk: { url: disk, passphrase: { file } } } })).toBe(200);
     await backUpTo('disk');
-    expect(await opens('disk', 'four words with blanks \n')).toBe(true);
-    expect(await opens('disk', 'four words with blanks ')).toBe(false);
+    expect(await opens('disk', 'four  words with blanks')).toBe(true);
+    expect(await opens('disk', 'four words with blanks')).toBe(false);
     expect(await trial({ name: 'disk' })).toMatchObject({ usable: true });
   });
 
