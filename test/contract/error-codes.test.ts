@@ -41,6 +41,7 @@ const AT_THE_COMMAND_LINE: Readonly<Record<string, string>> = {
   ALREADY_ENROLLED: 'enrolling this agent',
   NOT_ENROLLED: 'ending an enrollment that there is not',
   NOTHING_MATCHES: 'restoring by patterns',
+  USAGE: 'a working directory that was deleted; the agent is at home in one that is not',
 };
 
 describe('the registry has', () => {
