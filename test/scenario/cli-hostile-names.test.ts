@@ -35,6 +35,7 @@ test.concurrent('no command writes them to the terminal as they are', async () =
   await silent(['explain', '--exclude', HOSTILE, source]);
   await silent(['sources', 'add', source]);
   await silent(['sources', 'remove', source]);
+  await silent(['sources', 'add', source]);
   await silent(['destinations', 'add', 'nas', join(place.directory, HOSTILE)]);
   await silent(['config', 'path']);
   await silent(['config', 'get']);
