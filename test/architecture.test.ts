@@ -430,7 +430,7 @@ const COMPARED: Readonly<Record<string, readonly [times: number, why: string]>> 
   'notify/http-post.ts': [2, 'pages of networks that want a sign-in; words of proxies'],
   'notify/mail-failure.ts': [5, 'commands of SMTP; servers give many refusals one code'],
   'partner/store/database.ts': [2, 'the driver gives a lost connection no code'],
-  'base/errno-words.ts': [4, 'tells what Node says, with its code in front or behind, from words of our own'],
+  'base/errno-words.ts': [2, 'takes the words and the place out of what Node says'],
   'watch/watch-limit.ts': [2, 'the watcher gives no code'],
   // What was stored in words before there were codes.
   'format/omission.ts': [5, 'snapshots that have no codes'],

@@ -1,5 +1,5 @@
 /** The one place that turns the errors of the operating system into words for people. */
-import { errnoOf } from './errors.ts';
+import { errnoOf, HoldfastError } from './errors.ts';
 
 /** Each continues a sentence about a file, a place or a program: "Cannot write /srv/a: …". */
 const WORDS: Readonly<Record<string, string>> = {
@@ -89,13 +89,11 @@ export function causeText(error: unknown): string {
   return typeof error === 'string' && error !== '' ? error : 'unknown error';
 }
 
-/**
- * Whether the message is the system's, as Node.js and src/system/libc.ts give it: `EIO: i/o error, read` or
- * `read ECONNRESET`. Holdfast's own messages have the code in parentheses, if at all.
- */
+/** Whether the system failed a call, as Node.js and src/system/libc.ts tell it: such an error has the system's number. */
 function isRaw(error: unknown, code: string): error is Error {
-  if (!(error instanceof Error) || !/^E[A-Z0-9_]+$/.test(code)) return false;
-  return error.message.includes(code) && !error.message.includes(`(${code})`);
+  if (!(error instanceof Error) || error instanceof HoldfastError || !/^E[A-Z0-9_]+$/.test(code))
+    return false;
+  return typeof (error as NodeJS.ErrnoException).errno === 'number';
 }
 
 /** `text file busy (EWHAT)` of `EWHAT: text file busy, open '/a'`. */

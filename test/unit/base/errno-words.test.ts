@@ -13,6 +13,11 @@ function thrownBy(call: () => unknown): unknown {
 }
 
 function raw(code: string, message: string): Error {
+  return Object.assign(new Error(message), { code, errno: -1 });
+}
+
+/** With the code of the failure that it is about, and no call that failed. */
+function ofOurs(code: string, message: string): Error {
   return Object.assign(new Error(message), { code });
 }
 
@@ -65,10 +70,10 @@ describe('an error of the system', () => {
 describe('another error', () => {
   test('keeps its message', () => {
     expect(causeText(new StateError('X', 'Cannot write it'))).toBe('Cannot write it');
-    expect(causeText(raw('EACCES', 'it needs a file beside it (EACCES)'))).toBe(
+    expect(causeText(ofOurs('EACCES', 'it needs a file beside it (EACCES)'))).toBe(
       'it needs a file beside it (EACCES)',
     );
-    expect(causeText(raw('ETIMEDOUT', 'its file system does not answer'))).toBe(
+    expect(causeText(ofOurs('ETIMEDOUT', 'its file system does not answer'))).toBe(
       'its file system does not answer',
     );
     expect(causeText(new TypeError('x is not a function'))).toBe('x is not a function');

@@ -12,7 +12,7 @@ import {
 import { EXIT, describeError, exitCodeOf } from '../../../src/cli/command/exit-codes.ts';
 
 function systemError(code: string, message: string): Error {
-  return Object.assign(new Error(message), { code });
+  return Object.assign(new Error(message), { code, errno: -1 });
 }
 
 describe('the exit code', () => {

@@ -3,6 +3,7 @@ import { EventEmitter } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { systemClock } from '../../../../src/base/clock.ts';
 import { toldWait } from '../../../../src/base/waits.ts';
@@ -13,6 +14,17 @@ import { prepareTarget } from '../../../../src/destination/sftp/target.ts';
 import { through } from '../../../../src/destination/sftp/way.ts';
 import { openSftpDestination } from '../../../../src/destination/sftp/sftp.ts';
 import { startSftpStore, type SftpStore } from '../../../support/sftp-store.ts';
+
+/** Whoever is still waiting after ten seconds waits for ever here, and that is an answer. */
+async function inTime(work: Promise<unknown>): Promise<unknown> {
+  const over = new AbortController();
+  const late = delay(10_000, 'still waiting', { signal: over.signal }).catch(() => undefined);
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    over.abort();
+  }
+}
 
 let directory: string;
 let server: SftpStore;
@@ -78,7 +90,7 @@ test('a server on the way that never says whether it leads on is given up', asyn
   client.forwardOut = () => client;
   const wire = { bytesRead: 0, bytesWritten: 0, writableLength: 0, destroy: vi.fn() };
   const way = through({ client, wire, shown: 'between' }, 'far', 22, { url: 'sftp://far', patienceMs: 20 });
-  await expect(way).rejects.toMatchObject({ kind: 'unreachable', retry: 'later' });
+  await expect(inTime(way)).rejects.toMatchObject({ kind: 'unreachable', retry: 'later' });
   expect(wire.destroy).toHaveBeenCalled();
 });
 
@@ -110,6 +122,6 @@ test('an object that comes byte by byte does not come', async () => {
     const handle = await lane.open('/keep/a', 'read');
     for (let at = 0; at < 8_192;) at += await lane.read(handle, Buffer.alloc(8_192), at, 8_192 - at, at);
   };
-  await expect(readAll()).rejects.toMatchObject({ kind: 'unreachable', details: { stalled: true } });
+  await expect(inTime(readAll())).rejects.toMatchObject({ kind: 'unreachable', details: { stalled: true } });
   await dripping.stop();
 });
