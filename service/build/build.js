@@ -1,6 +1,6 @@
 /** `npm run build`: from src/ to dist/, by whichever Node.js runs Holdfast. */
 import { spawn } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isNewEnough, privateRuntime } from '../bin/runtime.js';
@@ -8,8 +8,9 @@ import { markBuilt } from './fresh.js';
 
 const ROOT = path.join(path.dirname(fileURLToPath(import.meta.url)), '..', '..');
 
-/** @throws {Error} when a step fails; it has said why */
+/** @throws {Error} when nothing is installed, or when a step fails; it has said why */
 export async function build() {
+  if (!existsSync(path.join(ROOT, 'node_modules'))) throw new Error('no packages are installed');
   const begun = new Date();
   mkdirSync(path.join(ROOT, 'dist'), { recursive: true });
   await Promise.all([
@@ -37,7 +38,7 @@ async function run(program, ...words) {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   await build().catch((error) => {
-    process.stderr.write(`The build failed: ${error.message}. Is everything installed? Run: npm ci\n`);
+    process.stderr.write(`The build failed: ${error.message}. To install what is missing, run: npm ci\n`);
     process.exitCode = 1;
   });
 }

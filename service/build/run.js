@@ -32,7 +32,7 @@ export async function buildAndRun([script, ...words]) {
 }
 
 export function failed(error) {
-  process.stderr.write(`This could not be run: ${error.message}. Is everything installed? Run: npm ci\n`);
+  process.stderr.write(`This could not be run: ${error.message}. To install what is missing, run: npm ci\n`);
   process.exitCode = 1;
 }
 

@@ -22,7 +22,7 @@ async function isBuilt() {
     return true;
   } catch (error) {
     process.stderr.write(
-      `Holdfast could not be built: ${error.message}. Is everything installed? Run: npm ci\n`,
+      `Holdfast could not be built: ${error.message}. To install what is missing, run: npm ci\n`,
     );
     process.exitCode = 1;
     return false;

@@ -1,4 +1,5 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -51,6 +52,24 @@ test('a dependency with a script of its own is looked at before it is taken', ()
   const lock = JSON.stringify({ packages: { 'node_modules/new': { hasInstallScript: true } } });
   expect(() => normalLock(lock)).toThrow('new has a script');
 });
+
+test.each(['build', 'start', 'run'])(
+  'a checkout without packages: %s.js says in one line what to run',
+  (script) => {
+    const checkout = mkdtempSync(join(tmpdir(), 'holdfast-bare-'));
+    try {
+      for (const folder of ['bin', 'build'])
+        cpSync(join(root, 'service', folder), join(checkout, 'service', folder), { recursive: true });
+      cpSync(join(root, 'package.json'), join(checkout, 'package.json'));
+      const file = join(checkout, 'service', 'build', `${script}.js`);
+      const { status, stderr } = spawnSync(process.execPath, [file], { encoding: 'utf8' });
+      expect({ status, lines: stderr.trim().split('\n').length }).toEqual({ status: 1, lines: 1 });
+      expect(stderr).toMatch(/no packages are installed\. To install what is missing, run: npm ci\n$/);
+    } finally {
+      rmSync(checkout, { recursive: true });
+    }
+  },
+);
 
 test('a Node.js is new enough from 24.7 on', () => {
   const versions = ['18.20.0', '20.20.2', '22.23.5', '24.6.9', '24.7.0', '24.21.0', '25.0.0', '26.1.3'];
