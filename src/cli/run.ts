@@ -66,7 +66,7 @@ export async function run(words: readonly string[]): Promise<void> {
 }
 
 /** Milliseconds for what is under way to end by itself. */
-const END_MS = 1_000;
+const END_MS = 300;
 
 /** For after `run`: whoever called it waits for the end of the process, and not for a request that holds it open. */
 export function endSoon(): void {

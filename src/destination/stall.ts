@@ -124,7 +124,7 @@ export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Pr
  * Milliseconds that closing waits for calls to clean up after themselves. A server that answers needs less. Behind one
  * that does not, whoever pressed Ctrl-C would wait for as long as the program has patience; prune removes what is left.
  */
-const CLOSING_MS = 1_200;
+const CLOSING_MS = 700;
 
 /** Waits for the calls under way, for a moment. */
 export async function settledSoon(calls: Iterable<Promise<unknown>>): Promise<void> {

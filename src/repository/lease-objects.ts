@@ -21,7 +21,7 @@ export const LEASE_TIMES = Object.freeze({
   /** When wall clock and monotonic clock differ by more than this, the machine was asleep. */
   jump: 60_000,
   /** How long an aborted run still waits while it stores a lease, so that it can remove the lease again. */
-  settle: 2_000,
+  settle: 700,
   /** How long a release waits for the destination; after that the lease expires. */
   release: 10_000,
 });
