@@ -36,6 +36,18 @@ export interface Header {
   readonly sealedBy: number;
 }
 
+/**
+ * For the `min_format` of a keyring or configuration.
+ * @throws {RepositoryError} NEWER_FORMAT
+ */
+export function requireFormat(minFormat: number): void {
+  if (minFormat <= WRITE_ONLY_FORMAT) return;
+  throw new RepositoryError('NEWER_FORMAT', 'The repository needs a newer version of Holdfast', {
+    hint: 'Update Holdfast on this machine.',
+    details: { minFormat },
+  });
+}
+
 /** Name of the key an object type is sealed with. */
 export type KeyType = 'pack' | 'index' | 'snap' | 'config' | 'head' | 'tomb' | 'lease';
 

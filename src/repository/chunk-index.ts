@@ -6,6 +6,7 @@ import {
   TAIL_BYTES,
   decodePackDirectory,
   decodeTail,
+  type PackDirectory,
   type PackKind,
   type SegmentEntry,
 } from '../format/pack.ts';
@@ -174,11 +175,28 @@ export function withLast(packs: readonly IndexedPack[], last: LastPacks): readon
   return packs.toSorted((a, b) => rank(a) - rank(b));
 }
 
-function isTrusted({ cipher, sealedBy }: IndexedPack): boolean {
+function isTrusted({ cipher, sealedBy }: Pick<IndexedPack, 'cipher' | 'sealedBy'>): boolean {
   return cipher !== CIPHER_PLAIN && sealedBy === 0;
 }
 
-/** Reads a pack's own directory, the truth about what it holds. */
+/**
+ * For an error about an object that only a full key can have made. Programs raise the `min_format` of the keyring before
+ * they store what others cannot read. If it was raised after this program opened the repository, what it cannot read is
+ * no damage, and it stops.
+ * @throws {RepositoryError} NEWER_FORMAT
+ */
+async function requireKnownFormat(
+  repository: Repository,
+  error: unknown,
+  signal: AbortSignal,
+): Promise<void> {
+  if (error instanceof RepositoryError && error.code === 'NEWER_FORMAT') await repository.followRing(signal);
+}
+
+/**
+ * Reads a pack's own directory, the truth about what it holds.
+ * @throws {RepositoryError} CORRUPT_DATA, NEWER_FORMAT {DestinationError}
+ */
 export async function readPackDirectory(
   repository: Repository,
   name: string,
@@ -202,10 +220,17 @@ export async function readPackDirectory(
     { offset: tail.directoryOffset, length: tail.directoryLength },
     signal,
   );
-  const directory = decodePackDirectory(seal.open(DIRECTORY_SEQUENCE, sealed, object), object);
+  const plaintext = seal.open(DIRECTORY_SEQUENCE, sealed, object);
+  const { cipher, generation, salt, sealedBy } = seal.header;
+  let directory: PackDirectory;
+  try {
+    directory = decodePackDirectory(plaintext, object);
+  } catch (error) {
+    if (isTrusted({ cipher, sealedBy })) await requireKnownFormat(repository, error, signal);
+    throw error;
+  }
   if (directory.packLength !== length)
     throw corrupt(object, `it has ${length} bytes where its directory says ${directory.packLength}`);
-  const { cipher, generation, salt, sealedBy } = seal.header;
   return { name, cipher, generation, salt, sealedBy, directory };
 }
 
@@ -278,6 +303,7 @@ export async function readIndexObjects(
       const decoded = decodeIndexObject(decompressRecord(plaintext, object), object);
       return [name, { ...decoded, generation }] as const;
     } catch (error) {
+      await requireKnownFormat(repository, error, signal);
       // A superseded object may be deleted after it was listed; its packs are then read by their directories.
       if (!isDamage(error)) throw error;
       damaged.push({ object, error });
@@ -305,7 +331,11 @@ async function readDirectoryOrReport(
 
 /** True for a problem with one object, as opposed to a destination that does not answer or an abort. */
 export function isDamage(error: unknown): error is RepositoryError | DestinationError {
-  // WRONG_PASSPHRASE means that the key was removed meanwhile, which concerns the whole repository.
-  if (error instanceof RepositoryError) return error.code !== 'WRONG_PASSPHRASE';
+  if (error instanceof RepositoryError) return !concernsAll(error);
   return error instanceof DestinationError && (error.kind === 'not-found' || error.kind === 'corrupt-reply');
+}
+
+/** The key was removed, or the repository upgraded, since it was opened. */
+function concernsAll({ code, details }: RepositoryError): boolean {
+  return code === 'WRONG_PASSPHRASE' || (code === 'NEWER_FORMAT' && details['minFormat'] !== undefined);
 }

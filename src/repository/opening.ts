@@ -6,7 +6,7 @@ import { type ChunkerParameters, DEFAULT_CHUNKER } from '../codec/chunker.ts';
 import { generateKeys } from '../codec/curves.ts';
 import type { Argon2Cost } from '../codec/kdf.ts';
 import type { Destination } from '../destination/destination.ts';
-import { FORMAT, WRITE_ONLY_FORMAT } from '../format/header.ts';
+import { FORMAT, requireFormat } from '../format/header.ts';
 import type { Keyring } from '../format/keyring.ts';
 import type { ConfigRecord } from '../format/records.ts';
 import { sealConfig } from './configuration.ts';
@@ -123,11 +123,7 @@ export async function openRepository(
   );
   const seen = { ring: ringNumber, config: bound ? number : 0 };
   requireNotOlder(writer, seen, passed);
-  if (config.minFormat > WRITE_ONLY_FORMAT || keyring.minFormat > WRITE_ONLY_FORMAT) {
-    throw new RepositoryError('NEWER_FORMAT', 'The repository needs a newer version of Holdfast', {
-      hint: 'Update Holdfast on this machine.',
-    });
-  }
+  requireFormat(Math.max(config.minFormat, keyring.minFormat));
   await rememberIfLasting(destination, writer, seen, signal);
   const { clock, look } = options;
   const repository = new Repository({

@@ -3,6 +3,7 @@ import { RepositoryError } from '../base/errors.ts';
 import { signEd25519, verifyEd25519 } from '../codec/curves.ts';
 import { ObjectKeys, refuseReading, unknownGeneration } from '../codec/keys.ts';
 import type { Destination, ListedObject } from '../destination/destination.ts';
+import { requireFormat } from '../format/header.ts';
 import type { Keyring } from '../format/keyring.ts';
 import type { ConfigRecord } from '../format/records.ts';
 import { type Ledger, NO_LEDGER } from './ledger.ts';
@@ -128,7 +129,8 @@ export class Repository {
   /**
    * Adopts the newest keyring when another host has changed the keys since this repository was opened. Worker threads
    * that were given keys before that keep those.
-   * @throws {RepositoryError} WRONG_PASSPHRASE when the key that opened this repository was removed
+   * @throws {RepositoryError} WRONG_PASSPHRASE when the key that opened this repository was removed, NEWER_FORMAT when the
+   * repository was upgraded to a format that this program does not know
    * @throws {DestinationError}
    */
   async followRing(signal: AbortSignal): Promise<void> {
@@ -153,6 +155,7 @@ export class Repository {
     for await (const { n, keyring } of inTurn(newer, this.destination.properties.maxParallel, look)) {
       // An object that is not a valid ring is passed over, as when a repository is opened.
       if (keyring === undefined) continue;
+      requireFormat(keyring.minFormat);
       await this.adoptRing(keyring, n, signal);
       return;
     }

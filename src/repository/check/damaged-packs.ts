@@ -45,6 +45,8 @@ async function mark(
 ): Promise<ReadonlySet<string>> {
   // On hosts that may only append, this throws with an explanation.
   repository.sign('hf1/tomb', Buffer.alloc(0));
+  // A mark is never taken back, so a repository that was upgraded meanwhile is left to programs that can read it.
+  await repository.followRing(signal);
   const listed = await listNamed(repository.destination, 'packs/', signal);
   const there = new Set([...names].filter((name) => listed.has(name)));
   const { live, tombstones } = await listSnapshots(repository, signal);

@@ -1,5 +1,6 @@
 /** What a later version, or a stranger, may leave in a repository, and what this one makes of it. */
 
+import { createHash } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
 import { RepositoryError } from '../../../src/base/errors.ts';
@@ -12,10 +13,16 @@ import {
   encodeHead,
   tombstoneMap,
 } from '../../../src/format/records.ts';
-import { OBJECT_TYPES } from '../../../src/format/header.ts';
+import { CIPHER_GCM, OBJECT_TYPES } from '../../../src/format/header.ts';
+import { encodeTail } from '../../../src/format/pack.ts';
+import { packKey } from '../../../src/repository/objects/listing.ts';
+import { DIRECTORY_SEQUENCE, ObjectSeal, PADDING_SEQUENCE } from '../../../src/codec/seal.ts';
 import { readNewestHeads } from '../../../src/repository/chain.ts';
 import { SILENT_CHECK } from '../../../src/repository/check/check-report.ts';
+import { markDamaged } from '../../../src/repository/check/damaged-packs.ts';
 import { check } from '../../../src/repository/check/check.ts';
+import { loadPacks } from '../../../src/repository/chunk-index.ts';
+import { replaceRing } from '../../../src/repository/keys/replace-ring.ts';
 import type { Secret } from '../../../src/repository/slots/key-slots.ts';
 import { sealObject } from '../../../src/repository/objects/objects.ts';
 import { createRepository, openRepository } from '../../../src/repository/opening.ts';
@@ -90,6 +97,55 @@ describe('opening a repository', () => {
 
     await destination.put('config/3', configBytes(3, { v: 2 }), signal);
     expect(await opened()).toBe('NEWER_FORMAT');
+  });
+});
+
+describe('objects of a later version', () => {
+  const index = (): { key: string; bytes: Buffer } => {
+    const later = Buffer.concat([Buffer.from([0]), Buffer.from('020000000000000000000000', 'hex')]);
+    const { bytes, name } = sealObject(repository.keys, OBJECT_TYPES.index, Buffer.alloc(0), later);
+    return { key: `index/${name}`, bytes };
+  };
+  const pack = (): { key: string; bytes: Buffer } => {
+    const seal = ObjectSeal.create(repository.keys, OBJECT_TYPES.dataPack, CIPHER_GCM, Buffer.alloc(0));
+    const padding = seal.seal(PADDING_SEQUENCE, Buffer.alloc(0));
+    const directory = seal.seal(DIRECTORY_SEQUENCE, Buffer.from('0201000000000000000000ff', 'hex'));
+    const directoryOffset = seal.prefix.length + padding.length;
+    const tail = { directoryOffset, directoryLength: directory.length, paddingLength: padding.length };
+    const bytes = Buffer.concat([seal.prefix, padding, directory, encodeTail(tail)]);
+    return { key: packKey(createHash('sha256').update(bytes).digest('hex')), bytes };
+  };
+
+  it.each([
+    ['an index object', index],
+    ['a pack', pack],
+  ])(
+    '%s stops a program that had the repository open when it was upgraded, and is not called damaged',
+    async (_, make) => {
+      const upgrading = await openRepository(destination, secret, options, signal);
+      await replaceRing(upgrading, { ...upgrading.keyring, minFormat: 3 }, signal);
+      const { key, bytes } = make();
+      await destination.put(key, bytes, signal);
+
+      const stops = { code: 'NEWER_FORMAT', hint: 'Update Holdfast on this machine.' };
+      await expect(loadPacks(repository, { without: new Set() }, signal)).rejects.toMatchObject(stops);
+      await expect(check(repository, { readData: false }, SILENT_CHECK, signal)).rejects.toMatchObject(stops);
+      const { marked, refusal } = await markDamaged(repository, new Set(['ab'.repeat(32)]), signal);
+      expect([marked.size, refusal]).toMatchObject([0, stops]);
+    },
+  );
+
+  it.each([
+    ['an index object', index, /^index object/],
+    ['a pack', pack, /^pack/],
+  ])('%s is damage where the keyring asks for no later version', async (_, make, object) => {
+    const { key, bytes } = make();
+    await destination.put(key, bytes, signal);
+
+    const { damaged } = await loadPacks(repository, { without: new Set() }, signal);
+    expect(damaged).toHaveLength(1);
+    const { findings } = await check(repository, { readData: false }, SILENT_CHECK, signal);
+    expect(findings.map((finding) => finding.object)).toContainEqual(expect.stringMatching(object));
   });
 });
 
