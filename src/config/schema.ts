@@ -204,6 +204,10 @@ const Notices = {
       maximum: 3_650,
     },
   ),
+  quietHours: textOrNull(
+    'clock-range',
+    'Hours in which mail, ntfy and the desktop get only what is bad, such as 22:00-07:00. Other notices are held, and sent together when the hours end.',
+  ),
 };
 
 export const ConfigSchema = object(

@@ -138,6 +138,8 @@ export interface NoticeSettings {
   readonly desktop: boolean;
   /** Days without a good backup of a source before a notice is sent. */
   readonly absenceDays: number;
+  /** `22:00-07:00`: notices for people that are not bad are held during these hours. */
+  readonly quietHours: string | null;
 }
 
 export interface Settings {

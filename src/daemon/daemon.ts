@@ -33,13 +33,13 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   work.membership.start();
   knowledge.catalogs.updateAll();
   const { config, settings, database, jobs, log, notes } = foundation;
-  const { surroundings, writing } = knowledge;
+  const { notifier, surroundings, writing } = knowledge;
   const { ends, backups } = work;
   stack.use(
     keepHouse({
       ...foundation,
       ...knowledge,
-      looks: [() => writing.look(), () => backups.makeUp(), surroundings.look],
+      looks: [() => writing.look(), () => backups.makeUp(), surroundings.look, () => notifier.look()],
       reminders: [
         () => ends.makeUp(),
         async (signal) =>

@@ -4,7 +4,7 @@ import { createJobBook } from '../jobs/job-book.ts';
 import { createMetrics } from '../notify/metrics.ts';
 import { Alarms } from './alarms/alarm-book.ts';
 import { tellRaised } from './alarms/alarm-reminder.ts';
-import { openNotifier, toldIn, waitingIn } from './alarms/notices.ts';
+import { openNotifier } from './alarms/notices.ts';
 import type { Foundation } from './foundation.ts';
 import { surroundingsOf } from './health/surroundings.ts';
 import { bringBackBackups } from './jobs/past-backups.ts';
@@ -16,10 +16,9 @@ import { StateWriting } from './state/writing.ts';
 export type Knowledge = Awaited<ReturnType<typeof openKnowledge>>;
 
 export async function openKnowledge(foundation: Foundation, stack: AsyncDisposableStack) {
-  const { config, secrets, clock, log, trouble, redactor, state, notes, stateDirectory } = foundation;
+  const { clock, redactor, state, notes, stateDirectory } = foundation;
   const { redact } = redactor;
-  const told = toldIn(notes, trouble);
-  const notifier = openNotifier(config, secrets, clock, log, redact, told, waitingIn(notes, trouble));
+  const notifier = openNotifier({ ...foundation, redact });
   stack.defer(async () => await notifier.close());
   const writing = new StateWriting({ stateDirectory, settings: notes, notifier, clock });
   const book = writing.watched(createJobBook(state, clock, redact));

@@ -89,6 +89,7 @@ function statusParts(
     watching,
     destinations,
     storedBytes: (name) => storedBytesOf(notes, name)?.bytes,
+    heldNotices: () => notifier.held(),
     ...surroundings.facts,
     findings: () => [
       ...[writing, alarms, watching, membership, catalogs].flatMap((part) => part.checks()),

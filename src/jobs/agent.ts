@@ -277,6 +277,8 @@ export interface FullStatus extends PublicStatus {
   readonly sources: readonly SourceStatus[];
   readonly destinations: readonly DestinationStatus[];
   readonly storage: { readonly used_bytes: number; readonly free_bytes: number | null };
+  /** Notices that wait for the end of their quiet hours; `held_until` is `HH:MM` local time, null when none do. */
+  readonly notices: { readonly held: number; readonly held_until: string | null };
   readonly watcher: { readonly status: string; readonly directories: number };
   readonly config: {
     readonly status: 'ok' | 'degraded';

@@ -53,6 +53,7 @@ export function createAttention(book?: ToldBook): Attention {
     const subject = subjectOf(notice);
     switch (notice.kind) {
       case 'test':
+      case 'held':
       case 'restore.completed':
       case 'restore.failed':
       // The caller limits the repetitions itself, and knows when the trouble has ended meanwhile.

@@ -50,7 +50,7 @@ export interface Waiting {
   readonly notices: readonly Notice[];
 }
 
-/** Stores waiting notices across restarts. */
+/** Stores notices across restarts that wait for their receiver, or for the end of the quiet hours. */
 export interface WaitingBook {
   /** The text that was written last; undefined when there is none. */
   read(sender: string): string | undefined;
@@ -64,11 +64,12 @@ const LOG_BYTES = 4_000;
 /** Undefined when there is nothing to keep. */
 export function waitingText({ failedAt, error, notices }: Waiting): string | undefined {
   if (error === null && notices.length === 0) return undefined;
-  const kept = notices.map((notice) => ({
-    ...notice,
-    log: endOf(notice.log.join('\n'), LOG_BYTES).split('\n'),
-  }));
-  return JSON.stringify({ failedAt, error, notices: kept });
+  return JSON.stringify({ failedAt, error, notices: notices.map(withShortLog) });
+}
+
+/** The notice as it is stored. */
+export function withShortLog(notice: Notice): Notice {
+  return { ...notice, log: endOf(notice.log.join('\n'), LOG_BYTES).split('\n') };
 }
 
 export function readWaiting(text: string | undefined): Waiting {

@@ -108,6 +108,12 @@ export function partsOf(notice: Notice): readonly Notice[] {
   return parts.get(notice) ?? [notice];
 }
 
+/** A notice that stands for others, each of which may be such a notice itself. */
+export function listed(notice: Notice, others: readonly Notice[]): Notice {
+  parts.set(notice, others.flatMap(partsOf));
+  return notice;
+}
+
 function together(held: readonly [Notice, ...Notice[]], clock: Clock): Notice {
   const [{ kind, host, job, destination }] = held;
   const code = job?.errorCode ?? null;
@@ -117,17 +123,13 @@ function together(held: readonly [Notice, ...Notice[]], clock: Clock): Notice {
       : `${held.length} more backups failed at about the same time and for the same reason (${code}):`;
   const lines = held.slice(0, MOST_LISTED).map((one) => `- ${lineOf(one)}`);
   const more = held.length > MOST_LISTED ? [`- and ${held.length - MOST_LISTED} more`] : [];
-  const notice = createNotice(
-    {
-      kind,
-      host,
-      destination: held.every((one) => one.destination === destination) ? destination : null,
-      text: [what, ...lines, ...more].join('\n'),
-    },
-    clock,
-  );
-  parts.set(notice, held);
-  return notice;
+  const facts = {
+    kind,
+    host,
+    destination: held.every((one) => one.destination === destination) ? destination : null,
+    text: [what, ...lines, ...more].join('\n'),
+  };
+  return listed(createNotice(facts, clock), held);
 }
 
 function lineOf({ kind, source, destination, text }: Notice): string {

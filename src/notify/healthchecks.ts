@@ -62,6 +62,7 @@ function signalOf({ kind, job, stillFailing }: Notice): string {
     case 'restore.completed':
     case 'restore.failed':
     case 'prune.failed':
+    case 'held':
     case 'test':
       // Logged without a change of the check's state.
       return '/log';

@@ -15,6 +15,8 @@ export type NoticeKind =
   | 'alarm'
   | 'absence'
   | 'state.failed'
+  /** Stands for several that were held during the quiet hours. */
+  | 'held'
   | 'test';
 
 export interface Notice {
@@ -80,6 +82,7 @@ const SEVERITY: Readonly<Record<NoticeKind, Severity>> = {
   alarm: 'bad',
   absence: 'bad',
   'state.failed': 'bad',
+  held: 'attention',
   test: 'good',
 };
 
@@ -96,6 +99,7 @@ const TITLE: Readonly<Record<NoticeKind, string>> = {
   alarm: 'Something unusual happened to the files',
   absence: 'There is no recent backup',
   'state.failed': 'The agent cannot record backups',
+  held: 'What happened during the quiet hours',
   test: 'Test message',
 };
 

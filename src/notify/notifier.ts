@@ -11,6 +11,7 @@ import {
   waitingText,
 } from './delivery.ts';
 import { Gathering, partsOf } from './gathering.ts';
+import { Holding } from './holding.ts';
 import { Lane, type NoticeLog, type SenderStatus, wordsOf } from './lane.ts';
 import { createNotice, type Notice } from './notice.ts';
 import { DeliveryError, type Sender } from './sender.ts';
@@ -27,10 +28,20 @@ export interface NotifierOptions {
   readonly told?: ToldBook;
   /** Stores what could not be delivered yet; kept in memory only when missing. */
   readonly waiting?: WaitingBook;
+  /** The end (`HH:MM`) of the quiet hours that apply now; null when none do. */
+  readonly quietUntil?: () => string | null;
+  /** Stores what is held during the quiet hours; kept in memory only when missing. */
+  readonly held?: WaitingBook;
   readonly policy?: RetryPolicy;
   readonly flushMs?: number;
   /** Removes secrets from texts. */
   readonly redact?: (text: string) => string;
+}
+
+/** Notices that wait for the end (`HH:MM`) of the quiet hours. */
+export interface HeldNotices {
+  readonly count: number;
+  readonly until: string;
 }
 
 const NOTHING_WAITS: Waiting = { failedAt: null, error: null, notices: [] };
@@ -43,6 +54,8 @@ export class Notifier {
   readonly #attention = new Map<string, Attention>();
   /** By sender name. */
   readonly #gatherings = new Map<string, Gathering>();
+  /** By sender name. */
+  readonly #holdings = new Map<string, Holding>();
   /** Lanes of earlier settings that are still finishing a delivery. */
   readonly #retired = new Set<Promise<void>>();
   #lanes: readonly Lane[];
@@ -66,8 +79,23 @@ export class Notifier {
     };
     for (const lane of this.#lanes) {
       if (lane.sender.everything) lane.push(shown);
-      else if (this.#attentionOf(lane.sender).admits(shown)) this.#gatheringOf(lane.sender).take(shown);
+      else if (this.#attentionOf(lane.sender).admits(shown) && !this.#holdingOf(lane.sender).takes(shown))
+        this.#gatheringOf(lane.sender).take(shown);
     }
+  }
+
+  /** Sends what was held if the quiet hours are over. To be called every minute. */
+  look(): void {
+    if (this.#closed) return;
+    for (const { sender } of this.#lanes) if (!sender.everything) this.#holdingOf(sender).release();
+  }
+
+  /** What is held now, each notice once for all its receivers; null when nothing is. */
+  held(): HeldNotices | null {
+    const people = this.#lanes.filter(({ sender }) => !sender.everything);
+    const ids = new Set(people.flatMap(({ sender }) => this.#holdingOf(sender).held.map(({ id }) => id)));
+    const until = this.#options.quietUntil?.() ?? null;
+    return ids.size === 0 || until === null ? null : { count: ids.size, until };
   }
 
   /** Uses these senders from now on, also for what the old ones have not delivered. */
@@ -76,6 +104,8 @@ export class Notifier {
     const before = this.#lanes;
     this.#lanes = this.#lanesOf(senders, () => NOTHING_WAITS);
     for (const lane of before) this.#retire(lane);
+    for (const name of this.#holdings.keys()) if (this.#laneOf(name) === undefined) this.#forget(name);
+    this.look();
   }
 
   /** The receiver of that name has just accepted something, so waiting notices are tried at once. */
@@ -127,13 +157,7 @@ export class Notifier {
     if (next !== undefined) next.take(left);
     else {
       this.#options.waiting?.write(name, undefined);
-      for (const { kind } of left.notices)
-        this.#options.log({
-          level: 'warn',
-          sender: name,
-          text: `gave up on ${kind}: its receiver is no longer set up`,
-          error: undefined,
-        });
+      for (const notice of left.notices) this.#giveUp(name, notice, 'its receiver is no longer set up');
     }
   }
 
@@ -175,6 +199,34 @@ export class Notifier {
     const gathering = new Gathering({ clock: this.#options.clock, send });
     this.#gatherings.set(name, gathering);
     return gathering;
+  }
+
+  #holdingOf({ name }: Sender): Holding {
+    const known = this.#holdings.get(name);
+    if (known !== undefined) return known;
+    const { clock, held, quietUntil = () => null } = this.#options;
+    const parts = {
+      clock,
+      isQuiet: () => quietUntil() !== null,
+      send: (notice: Notice): void => this.#laneOf(name)?.push(notice),
+      givenUp: (notice: Notice): void => this.#giveUp(name, notice, 'too many are held'),
+      keep: (text: string | undefined): void => held?.write(name, text),
+    };
+    const holding = new Holding(parts, held?.read(name));
+    this.#holdings.set(name, holding);
+    return holding;
+  }
+
+  /** Nobody is there any more to whom what is held could be sent. */
+  #forget(name: string): void {
+    for (const notice of this.#holdings.get(name)?.held ?? [])
+      this.#giveUp(name, notice, 'its receiver is no longer set up');
+    this.#holdings.delete(name);
+    this.#options.held?.write(name, undefined);
+  }
+
+  #giveUp(sender: string, { kind }: Notice, why: string): void {
+    this.#options.log({ level: 'warn', sender, text: `gave up on ${kind}: ${why}`, error: undefined });
   }
 
   #flushMs(): number {

@@ -1,5 +1,5 @@
-/** docs/development.md names every script of package.json, and no document names another. */
-import { readFileSync, readdirSync } from 'node:fs';
+/** docs/development.md names every script of package.json and what exists, and no document names another script. */
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 
@@ -22,6 +22,17 @@ it('is of all scripts that documents name', () => {
   const named = texts.flatMap((text) => [...text.matchAll(/npm run ([a-z][\w:]*)/g)]);
   expect(named.length).toBeGreaterThan(20);
   for (const [, name = ''] of named) expect(Object.keys(scripts)).toContain(name);
+});
+
+it('names files and folders that are there, and settings that are neighbours', () => {
+  const guide = read('docs/development.md');
+  const paths = [...guide.matchAll(/`((?:src|test|docs|service)\/[\w./-]+)`/g)].map(([, path = '']) => path);
+  expect(paths.length).toBeGreaterThan(50);
+  expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([]);
+  const [, neighbours = ''] = /\*\*A setting\.\*\*(.*?)\n\n/s.exec(guide) ?? [];
+  const names = [...neighbours.matchAll(/`(?:git grep -n )?([a-z]+[A-Z]\w*)`/g)].map(([, name = '']) => name);
+  expect(names.length).toBeGreaterThan(2);
+  for (const name of names) expect(read('src/config/schema.ts')).toMatch(new RegExp(`\\b${name}: `));
 });
 
 it('runs what is written in TypeScript, and vitest, by the Node.js that runs Holdfast', () => {

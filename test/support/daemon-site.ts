@@ -149,8 +149,17 @@ export async function openDaemonSite({
     ask: async (call, input) => await callAgent(join(state, 'run'), call, input, signal),
     status: async () => (await json<{ data: PublicStatus }>(daemon, '/v1/status')).data,
     async get<T>(path: string) {
-      token ??= await signIn(state, daemon);
-      return await json<T>(daemon, path, { headers: { authorization: `Bearer ${token}` } });
+      const ask = async (): Promise<Response> => {
+        token ??= await signIn(state, daemon);
+        return await request(daemon, path, { headers: { authorization: `Bearer ${token}` } });
+      };
+      let reply = await ask();
+      if (reply.status === 401) {
+        // A token is good for an hour, also of a clock that was put forward.
+        token = undefined;
+        reply = await ask();
+      }
+      return (await reply.json()) as T;
     },
     async restart(meanwhile) {
       await daemon[Symbol.asyncDispose]();
@@ -164,9 +173,12 @@ export async function openDaemonSite({
   };
 }
 
-async function json<T>({ listening }: Daemon, path: string, init: RequestInit = {}): Promise<T> {
-  const reply = await fetch(`http://127.0.0.1:${listening.port}${path}`, init);
-  return (await reply.json()) as T;
+async function request({ listening }: Daemon, path: string, init: RequestInit = {}): Promise<Response> {
+  return await fetch(`http://127.0.0.1:${listening.port}${path}`, init);
+}
+
+async function json<T>(daemon: Daemon, path: string, init: RequestInit = {}): Promise<T> {
+  return (await (await request(daemon, path, init)).json()) as T;
 }
 
 async function signIn(state: string, daemon: Daemon): Promise<string> {

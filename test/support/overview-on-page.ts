@@ -48,6 +48,7 @@ export function overviewOnPage(at: string): Overview {
     days: [],
     pause: null,
     recovery_kit: 'saved',
+    held_notices: null,
     upload_limit: null,
   };
 }

@@ -115,6 +115,8 @@ export interface SmallPage extends Disposable {
   /** What the field then holds is what was typed. */
   type(field: SmallElement, text: string): Promise<void>;
   choose(field: SmallElement, value: string): Promise<void>;
+  /** Of a checkbox. */
+  tick(field: SmallElement, isTicked: boolean): Promise<void>;
   /** Draws something else in the same place. */
   show(shown: ComponentChild): Promise<void>;
   /** Until what is under way and takes no time is drawn. */
@@ -178,6 +180,10 @@ export async function smallPage(shown: ComponentChild): Promise<SmallPage> {
     },
     choose: async (field, value) => {
       field.value = value;
+      await happens(field, 'change');
+    },
+    tick: async (field, isTicked) => {
+      field.checked = isTicked;
       await happens(field, 'change');
     },
     show: async (what) => {

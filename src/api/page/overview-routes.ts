@@ -100,6 +100,10 @@ async function overviewOf({ agent, clock, facts }: OverviewParts): Promise<Overv
     days: daysOf(facts),
     pause: pause === undefined ? null : { until: maybeTimestamp(pause.until) },
     recovery_kit: facts.recoveryKit(),
+    held_notices:
+      status.notices.held_until === null
+        ? null
+        : { count: status.notices.held, until: status.notices.held_until },
     upload_limit: facts.uploadLimit(),
   };
 }

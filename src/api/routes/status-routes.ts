@@ -99,6 +99,7 @@ const FULL_FIELDS = {
     }),
   ),
   storage: Type.Object({ used_bytes: Type.Integer(), free_bytes: MaybeBytes }),
+  notices: Type.Object({ held: Type.Integer(), held_until: Type.Union([Type.String(), Type.Null()]) }),
   watcher: Type.Object({ status: Type.String(), directories: Type.Integer() }),
   config: Type.Object({
     status: Type.Enum(['ok', 'degraded']),
@@ -136,7 +137,7 @@ export function statusRoutes(app: ApiApp, { agent, clock, plan }: StatusParts): 
         return publicPart(agent.publicStatus(), clock);
       }
       const full = await agent.fullStatus();
-      const { sources, destinations, storage, watcher, config } = full;
+      const { sources, destinations, storage, notices, watcher, config } = full;
       return {
         ...publicPart(full, clock),
         ...statementsPart(full, clock),
@@ -145,6 +146,7 @@ export function statusRoutes(app: ApiApp, { agent, clock, plan }: StatusParts): 
         sources: sources.map(sourcePart),
         destinations: destinations.map(destinationPart),
         storage,
+        notices,
         watcher,
         config,
       };

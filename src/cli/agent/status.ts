@@ -105,6 +105,9 @@ async function show(status: FullStatus, context: Context): Promise<void> {
   await out.write(
     `\n${count(running, 'job')} running, ${queued} waiting; ${formatBytes(status.storage.used_bytes)} stored; up for ${formatDuration(status.uptime_seconds * 1000)}\n`,
   );
+  const { held, held_until: until } = status.notices;
+  if (until !== null)
+    await out.line(`${count(held, 'notice')} held until ${until}, when the quiet hours of notices end`);
 }
 
 function placesTable({ destinations }: FullStatus, styles: Styles, context: Context): string {

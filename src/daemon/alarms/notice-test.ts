@@ -31,7 +31,7 @@ export async function testNotice(
       hint: 'Set it up and save it first: the test uses the saved settings.',
       details: { field: 'channel' },
     });
-  const alone = { ...NOBODY, [channel]: notices[channel], absenceDays: notices.absenceDays };
+  const alone = { ...notices, ...NOBODY, [channel]: notices[channel] };
   const patienceMs = channel === 'email' ? PATIENCE_WITH_MAIL_MS : PATIENCE_MS;
   try {
     await withDeadline(patienceMs, async (deadline) => await sendBy(alone, parts, deadline), signal);

@@ -8,25 +8,34 @@ import { resolveSecret, type SecretContext } from '../../config/secret.ts';
 import type { NoticeSettings, SecretReference } from '../../config/settings.ts';
 import type { SettingStore } from '../../db/settings.ts';
 import type { StatusCheck } from '../../jobs/agent.ts';
+import { quietHoursUntil } from '../../jobs/conditions.ts';
 import type { ToldBook } from '../../notify/attention.ts';
 import { Notifier } from '../../notify/notifier.ts';
 import type { Sender } from '../../notify/sender.ts';
 import { sendersOf, type NoticeSecrets, type SecretSource } from '../../notify/senders.ts';
 import type { WaitingBook } from '../../notify/delivery.ts';
 
-export function openNotifier(
-  config: Pick<ConfigSource, 'current'>,
-  secrets: SecretContext,
-  clock: Clock,
-  log: Pick<Logger, 'warn'>,
-  redact: (text: string) => string,
-  told: ToldBook,
-  waiting: WaitingBook,
-): Notifier {
+export interface NotifierParts {
+  readonly config: Pick<ConfigSource, 'current'>;
+  readonly secrets: SecretContext;
+  readonly clock: Clock;
+  readonly log: Pick<Logger, 'warn'>;
+  readonly redact: (text: string) => string;
+  readonly notes: Pick<SettingStore, 'get' | 'set'>;
+  readonly trouble: (error: unknown) => void;
+}
+
+export function openNotifier(parts: NotifierParts): Notifier {
+  const { config, secrets, clock, log, redact, notes, trouble } = parts;
   return new Notifier(sendersNow(config, secrets, clock), {
     clock,
-    told,
-    waiting,
+    told: toldIn(notes, trouble),
+    waiting: bookIn('notices waiting', notes, trouble),
+    held: bookIn('notices held', notes, trouble),
+    quietUntil() {
+      const { notices, timeZone } = config.current;
+      return quietHoursUntil(notices.quietHours, clock.now(), timeZone);
+    },
     host: hostname(),
     redact,
     log: (line) => log.warn(line, 'a notice could not be delivered'),
@@ -52,12 +61,13 @@ export function toldIn(
   };
 }
 
-/** Stores the notices that receivers have not accepted yet, in the same way. */
-export function waitingIn(
+/** Stores notices by receiver, in the same way. */
+function bookIn(
+  what: string,
   settings: Pick<SettingStore, 'get' | 'set'>,
   trouble: (error: unknown) => void,
 ): WaitingBook {
-  const keyOf = (sender: string): string => `notices waiting: ${sender}`;
+  const keyOf = (sender: string): string => `${what}: ${sender}`;
   return {
     read: (sender) => settings.get(keyOf(sender)),
     write(sender, text) {

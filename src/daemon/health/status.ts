@@ -12,6 +12,7 @@ import type {
 import { isOver, type Pause } from '../../jobs/pause.ts';
 import { headlineOf, statement, type Statement, type StatementCode } from '../../jobs/statement.ts';
 import type { Metrics, MetricTarget } from '../../notify/metrics.ts';
+import type { HeldNotices } from '../../notify/notifier.ts';
 import type { Scheduler } from '../../schedule/scheduler.ts';
 import { backupKey } from '../jobs/planning.ts';
 import type { Destinations } from '../places/destinations.ts';
@@ -38,6 +39,7 @@ export interface StatusParts extends Omit<StatementParts, 'jobs' | 'settings' | 
   /** Bytes that the last job found there; undefined while unknown. */
   readonly storedBytes: (destination: string) => number | undefined;
   readonly notes: StandingParts['notes'];
+  readonly heldNotices: () => HeldNotices | null;
   /** Further checks, other than those made here. */
   readonly findings: () => readonly StatusCheck[];
 }
@@ -136,6 +138,7 @@ export async function fullStatus(parts: StatusParts): Promise<FullStatus> {
   const again = new Set(parts.onePlaces().flatMap((names) => names.slice(1)));
   const main = places.find(({ name }) => name === settings().defaultDestination);
   const { status, error, file } = config();
+  const held = parts.heldNotices();
   return {
     ...publicPart(parts, known),
     statements: known.statements,
@@ -147,6 +150,7 @@ export async function fullStatus(parts: StatusParts): Promise<FullStatus> {
         .reduce((sum, { used_bytes: bytes }) => sum + (bytes ?? 0), 0),
       free_bytes: main?.directory === undefined ? null : await freeBytesOf(main.directory),
     },
+    notices: { held: held?.count ?? 0, held_until: held?.until ?? null },
     watcher: { status: unwatchedOf(parts).length > 0 ? 'degraded' : 'ok', directories: watching.directories },
     config: { status, file, error: error?.message ?? null },
   };

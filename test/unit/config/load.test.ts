@@ -88,6 +88,10 @@ describe('a configuration text', () => {
     ['{"retention": {"keepDaily": 0}}', '0 is out of bounds'],
     ['{"conditions": {"quietHours": "22-6"}}', '"22-6" is not a range of times'],
     ['{"conditions": {"quietHours": "06:00-06:00"}}', 'The range begins when it ends'],
+    [
+      '{"notices": {"quietHours": "22:00"}}',
+      '1:28 CONFIG_INVALID "22:00" is not a range of times. Write HH:MM',
+    ],
     ['{"bandwidth": [{"from": "8:00"}]}', '"8:00" is not a time of day'],
     ['{"bandwidth": [{"from": "08:00"}, {"from": "08:00"}]}', '1:44 CONFIG_INVALID Two rules begin at 08:00'],
     ['{"bandwidth": [{"from": "08:00", "uploadLimit": "fast"}]}', "'fast' is not a size"],

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Ajv } from 'ajv';
 import { describe, expect, test } from 'vitest';
@@ -10,6 +10,14 @@ import { settingRows, settingsTable } from '../../support/settings-table.ts';
 
 const root = path.resolve(import.meta.dirname, '..', '..', '..');
 const read = (name: string): string => readFileSync(path.join(root, name), 'utf8');
+/** With it the documents are written anew in place of being compared. */
+const REWRITES = process.env['HOLDFAST_WRITE_GUIDE'] === '1';
+const HOW = 'To write it anew: HOLDFAST_WRITE_GUIDE=1 npm test -- unit/config/schema';
+
+function isAsMade(name: string, made: string): void {
+  if (REWRITES) writeFileSync(path.join(root, name), made);
+  else expect(read(name), HOW).toBe(made);
+}
 
 /** A key of the schema, asked of a value. */
 function standsIn(value: unknown, key: string): boolean {
@@ -74,7 +82,7 @@ describe('the schema', () => {
   });
 
   test('stands beside the documentation as it is', () => {
-    expect(read('docs/config.schema.json')).toBe(jsonSchemaText());
+    isAsMade('docs/config.schema.json', jsonSchemaText());
   });
 });
 
@@ -92,6 +100,7 @@ describe('config.example.json', () => {
       settingRows()
         .map(({ key }) => key)
         .filter((key) => !standsIn(example, key)),
+      'These settings are missing from config.example.json, which is written by hand',
     ).toEqual([]);
     for (const way of ['file', 'env', 'command', 'credential']) expect(text).toContain(`{ "${way}": "`);
     expect(standsIn(example, 'sources[].nothing')).toBe(false);
@@ -107,10 +116,9 @@ describe('config.example.json', () => {
 });
 
 describe('docs/config.example.jsonc', () => {
-  const text = read('docs/config.example.jsonc');
-
   test('is config.example.json with the meaning and default of every setting before it', () => {
-    expect(text).toBe(commentedExample());
+    isAsMade('docs/config.example.jsonc', commentedExample());
+    const text = read('docs/config.example.jsonc');
     for (const { key, schema } of settingRows()) {
       // As it stands in the comments, whatever line it was broken in.
       const flat = text.replaceAll(/\n\s*\/\/ /g, ' ');
@@ -119,13 +127,14 @@ describe('docs/config.example.jsonc', () => {
   });
 
   test('is accepted as it is, with the same result', () => {
+    const text = read('docs/config.example.jsonc');
     expect(load(text).settings).toEqual(load(read('config.example.json')).settings);
   });
 });
 
 describe('docs/configuration.md', () => {
   test('has every setting with its default, bounds and meaning, and no other', () => {
-    const [, tables] = read('docs/configuration.md').split('## Settings\n\n');
-    expect(tables?.trim()).toBe(settingsTable());
+    const [general = ''] = read('docs/configuration.md').split('## Settings\n\n');
+    isAsMade('docs/configuration.md', `${general}## Settings\n\n${settingsTable()}\n`);
   });
 });

@@ -70,6 +70,7 @@ async function status(places: readonly string[] = ['default', 'nas']): Promise<F
     storedBytes: () => undefined,
     notes: database.settings,
     findings: () => [],
+    heldNotices: () => null,
     ...NOTHING_SPECIAL,
   });
 }

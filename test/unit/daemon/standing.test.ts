@@ -94,6 +94,7 @@ async function statusAt(nowMs: number, sources: readonly SourceSettings[]): Prom
     storedBytes: () => undefined,
     notes: database.settings,
     findings: () => [],
+    heldNotices: () => null,
     ...NOTHING_SPECIAL,
   });
 }

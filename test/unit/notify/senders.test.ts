@@ -206,6 +206,7 @@ describe('the senders of the settings', () => {
       email: null,
       desktop: false,
       absenceDays: 3,
+      quietHours: null,
     };
     expect(sendersOf(nothing, none, manualClock())).toEqual([]);
     const all = sendersOf(
@@ -223,6 +224,7 @@ describe('the senders of the settings', () => {
         },
         desktop: true,
         absenceDays: 3,
+        quietHours: null,
       },
       none,
       manualClock(),

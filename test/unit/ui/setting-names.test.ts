@@ -20,6 +20,7 @@ const SECRET_PARTS = ['file', 'env', 'command', 'credential'];
 const FILE_ONLY: Readonly<Record<string, string>> = {
   $schema: 'for editors',
   version: 'set by the program',
+  'listen.port': 'applies from the next start, when the page would be at another address',
   'sources[].hooks.timeout': 'who writes hooks does so in the file',
   'sources[].hooks.onFailure': 'who writes hooks does so in the file',
   'destinations.NAME.untested': 'set and cleared by the trial of the destination',
@@ -53,17 +54,26 @@ const source = ['pages/settings', 'parts']
   .map((file) => readFileSync(file, 'utf8'))
   .join('\n');
 
+/** What a field of the setting has in its code: its path, where its own name is also that of another setting. */
+function traceOf(name: string): RegExp {
+  const [own = '', group = ''] = name.replaceAll('[]', '').split('.').toReversed();
+  const isShared = settings.some((other) => other !== name && other.endsWith(`.${own}`));
+  const isPlain = !/\[\]|NAME/.test(name) && group !== '';
+  return isShared && isPlain ? new RegExp(`'${group}', '${own}'`) : new RegExp(`\\b${own}\\b`);
+}
+
 test('the settings that the page does not show are there', () => {
   expect(Object.keys(FILE_ONLY).filter((name) => !settings.includes(name))).toEqual([]);
 });
 
 describe.each(shown)('%s', (name) => {
   test('has a name in the words of its reader', () => {
-    expect(Object.keys(english.settings.names)).toContain(name);
+    const where = 'It belongs into settings.names in src/ui/language, in each language';
+    expect(Object.keys(english.settings.names), where).toContain(name);
   });
 
   test('has a field', () => {
-    const [own = ''] = name.split('.').slice(-1);
-    expect(new RegExp(`\\b${own.replace('[]', '')}\\b`).test(source)).toBe(true);
+    const where = `No field in src/ui/pages/settings has ${String(traceOf(name))}; without one, FILE_ONLY here says why`;
+    expect(traceOf(name).test(source), where).toBe(true);
   });
 });

@@ -197,6 +197,8 @@ export const Overview = Type.Object({
   pause: Nullable(Type.Object({ until: MaybeTime })),
   /** `unsaved`: the kit is only on this machine, and the page reminds the user until it is `saved`. */
   recovery_kit: Type.Enum(['unsaved', 'saved', 'none']),
+  /** Notices that wait for the end of their quiet hours, which is `HH:MM`; null when none do. */
+  held_notices: Nullable(Type.Object({ count: Count, until: Type.String() })),
   /** Upload limit of the current hour in bytes per second; null for none. */
   upload_limit: Nullable(Count),
 });

@@ -88,6 +88,14 @@ export const notifications = {
   whenTitle: 'When backups stop',
   whenAbout:
     'No news is not good news. You get a notification if a source has had no good backup for this many days.',
+  quietTitle: 'Quiet hours',
+  quietAbout:
+    'For notifications that are not urgent: a backup that works again or lacks some files, a restore that is done. Failures and alarms are always sent at once.',
+  quietHint: 'Applies to ntfy, e-mail and the desktop. What waits is sent together at the end.',
+  held: (count: number, shown: string, until: string) =>
+    count === 1
+      ? `1 notification is held until ${until}.`
+      : `${shown} notifications are held until ${until}.`,
   channels: {
     desktop: {
       title: 'Desktop',

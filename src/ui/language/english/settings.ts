@@ -90,6 +90,7 @@ export const settings = {
     'conditions.quietHours': 'Quiet hours',
     'notices.desktop': 'Desktop notifications',
     'notices.absenceDays': 'Days without a good backup',
+    'notices.quietHours': 'Quiet hours of notifications',
     'notices.ntfy': 'ntfy',
     'notices.ntfy.url': 'Server and topic',
     'notices.ntfy.token': 'Access token',
@@ -126,6 +127,7 @@ export const settings = {
     'maintenance.drillFiles': 'Enter a number from 1 to 10,000.',
     'conditions.quietHours': 'Enter two different times.',
     'notices.absenceDays': 'Enter a number from 1 to 3,650.',
+    'notices.quietHours': 'Enter two different times.',
     'notices.ntfy.url': 'Enter the full address without a secret, such as https://ntfy.sh/topic.',
     'notices.healthchecks.url': 'Enter the full address, such as https://hc-ping.com/….',
     'notices.webhook.url': 'Enter the full address without a secret, such as https://example.org/hook.',
@@ -200,6 +202,7 @@ export const settings = {
     days === 1
       ? 'Notifies you after a day without a good backup'
       : `Notifies you after ${shown} days without a good backup`,
+  quiet: (when: string) => `What is not urgent waits ${when}`,
   address: (host: string) => `Page and API: ${host}`,
   keys: (count: number, shown: string) => (count === 0 ? 'No keys' : count === 1 ? '1 key' : `${shown} keys`),
 };

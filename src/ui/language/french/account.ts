@@ -89,6 +89,14 @@ export const notifications: Texts['notifications'] = {
   whenTitle: 'Quand rien ne se passe',
   whenAbout:
     'Pas de nouvelles n’est pas bon signe : après autant de jours sans sauvegarde réussie d’une source, une notification est envoyée.',
+  quietTitle: 'Heures calmes',
+  quietAbout:
+    'Pour les notifications qui ne sont pas urgentes : une sauvegarde qui réussit de nouveau ou à qui il manque des fichiers, une restauration terminée. Les échecs et les alertes sont toujours envoyés tout de suite.',
+  quietHint: 'S’applique à ntfy, à l’e-mail et au bureau. Ce qui attend est envoyé en une fois à la fin.',
+  held: (count, shown, until) =>
+    count < 2
+      ? `${shown} notification est retenue jusqu’à ${until}.`
+      : `${shown} notifications sont retenues jusqu’à ${until}.`,
   channels: {
     desktop: {
       title: 'Bureau',

@@ -91,6 +91,7 @@ export const settings: Texts['settings'] = {
     'conditions.quietHours': 'Heures calmes',
     'notices.desktop': 'Notifications sur le bureau',
     'notices.absenceDays': 'Jours sans sauvegarde réussie',
+    'notices.quietHours': 'Heures calmes des notifications',
     'notices.ntfy': 'ntfy',
     'notices.ntfy.url': 'Serveur et sujet',
     'notices.ntfy.token': 'Jeton d’accès',
@@ -140,6 +141,7 @@ export const settings: Texts['settings'] = {
     'retention.keepYearly': 'Il faut un nombre de 1 à 100 000, ou rien si cette règle ne doit pas exister.',
     'retention.keepWithin': 'Ce n’est pas une durée. Écrivez-la par exemple 2d, 30d ou 1y6m.',
     'notices.absenceDays': 'Il faut un nombre de 1 à 3650.',
+    'notices.quietHours': 'Il faut deux heures différentes.',
     'notices.ntfy.url': 'Écrivez l’adresse complète, sans secret, par exemple https://ntfy.sh/sujet.',
     'notices.healthchecks.url': 'Écrivez l’adresse complète, par exemple https://hc-ping.com/….',
     'notices.webhook.url': 'Écrivez l’adresse complète, sans secret, par exemple https://example.org/hook.',
@@ -214,6 +216,7 @@ export const settings: Texts['settings'] = {
     days === 1
       ? 'Prévient après un jour sans sauvegarde réussie'
       : `Prévient après ${shown} ${days < 2 ? 'jour' : 'jours'} sans sauvegarde réussie`,
+  quiet: (when) => `Ce qui n’est pas urgent attend ${when}`,
   address: (host) => `Page et API : ${host}`,
   keys: (count, shown) => (count === 0 ? 'Aucune clé' : count === 1 ? 'Une clé' : `${shown} clés`),
 };

@@ -89,6 +89,14 @@ export const notifications: Texts['notifications'] = {
   whenTitle: 'Wenn Sicherungen ausbleiben',
   whenAbout:
     'Keine Nachricht ist keine gute Nachricht. Sie werden benachrichtigt, wenn eine Quelle so viele Tage keine gute Sicherung hatte.',
+  quietTitle: 'Ruhezeit',
+  quietAbout:
+    'Für Benachrichtigungen, die nicht eilen: Eine Sicherung gelingt wieder oder lässt Dateien aus, eine Wiederherstellung ist fertig. Fehler und Alarme werden immer sofort gesendet.',
+  quietHint: 'Gilt für ntfy, E-Mail und den Desktop. Was wartet, wird am Ende zusammen gesendet.',
+  held: (count, shown, until) =>
+    count === 1
+      ? `1 Benachrichtigung wartet bis ${until} Uhr.`
+      : `${shown} Benachrichtigungen warten bis ${until} Uhr.`,
   channels: {
     desktop: {
       title: 'Desktop',

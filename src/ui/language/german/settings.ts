@@ -91,6 +91,7 @@ export const settings: Texts['settings'] = {
     'conditions.quietHours': 'Ruhezeit',
     'notices.desktop': 'Benachrichtigungen auf dem Desktop',
     'notices.absenceDays': 'Tage ohne gute Sicherung',
+    'notices.quietHours': 'Ruhezeit für Benachrichtigungen',
     'notices.ntfy': 'ntfy',
     'notices.ntfy.url': 'Server und Thema',
     'notices.ntfy.token': 'Zugangstoken',
@@ -138,6 +139,7 @@ export const settings: Texts['settings'] = {
     'retention.keepYearly': 'Das muss eine Zahl von 1 bis 100 000 sein, oder leer.',
     'retention.keepWithin': 'Das ist keine Zeitspanne. Schreiben Sie sie wie 2d, 30d oder 1y6m.',
     'notices.absenceDays': 'Das muss eine Zahl von 1 bis 3650 sein.',
+    'notices.quietHours': 'Das braucht zwei verschiedene Uhrzeiten.',
     'notices.ntfy.url': 'Schreiben Sie die ganze Adresse ohne Geheimnis, wie https://ntfy.sh/thema.',
     'notices.healthchecks.url': 'Schreiben Sie die ganze Adresse, wie https://hc-ping.com/….',
     'notices.webhook.url': 'Schreiben Sie die ganze Adresse ohne Geheimnis, wie https://example.org/hook.',
@@ -213,6 +215,7 @@ export const settings: Texts['settings'] = {
     days === 1
       ? 'Meldung nach einem Tag ohne gute Sicherung'
       : `Meldung nach ${shown} Tagen ohne gute Sicherung`,
+  quiet: (when) => `Was nicht eilt, wartet ${when}`,
   address: (host) => `Seite und API: ${host}`,
   keys: (count, shown) =>
     count === 0 ? 'Keine Schlüssel' : count === 1 ? 'Ein Schlüssel' : `${shown} Schlüssel`,

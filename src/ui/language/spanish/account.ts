@@ -88,6 +88,15 @@ export const notifications: Texts['notifications'] = {
   whenTitle: 'Cuando no ocurre nada',
   whenAbout:
     'El silencio no es buena señal: tras este número de días sin una copia correcta de un origen, se envía un aviso.',
+  quietTitle: 'Horas de silencio',
+  quietAbout:
+    'Para los avisos que no son urgentes: una copia que vuelve a funcionar o a la que le faltan archivos, una restauración terminada. Los fallos y las alarmas se envían siempre al momento.',
+  quietHint:
+    'Se aplica a ntfy, al correo electrónico y al escritorio. Lo que espera se envía junto al final.',
+  held: (count, shown, until) =>
+    count === 1
+      ? `Hay 1 aviso retenido hasta las ${until}.`
+      : `Hay ${shown} avisos retenidos hasta las ${until}.`,
   channels: {
     desktop: {
       title: 'Escritorio',

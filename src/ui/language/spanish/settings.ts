@@ -94,6 +94,7 @@ export const settings: Texts['settings'] = {
     'conditions.quietHours': 'Horas de silencio',
     'notices.desktop': 'Avisos en el escritorio',
     'notices.absenceDays': 'Días sin una copia correcta',
+    'notices.quietHours': 'Horas de silencio de los avisos',
     'notices.ntfy': 'ntfy',
     'notices.ntfy.url': 'Servidor y tema',
     'notices.ntfy.token': 'Token de acceso',
@@ -142,6 +143,7 @@ export const settings: Texts['settings'] = {
     'retention.keepYearly': COUNT,
     'retention.keepWithin': 'No es una duración válida. Escríbala como 2d, 30d o 1y6m.',
     'notices.absenceDays': 'Debe ser un número de 1 a 3650.',
+    'notices.quietHours': 'Hacen falta dos horas distintas.',
     'notices.ntfy.url': 'Escriba la dirección completa sin secreto, por ejemplo https://ntfy.sh/tema.',
     'notices.healthchecks.url': 'Escriba la dirección completa, por ejemplo https://hc-ping.com/….',
     'notices.webhook.url': 'Escriba la dirección completa sin secreto, por ejemplo https://example.org/hook.',
@@ -216,6 +218,7 @@ export const settings: Texts['settings'] = {
     days === 1
       ? 'Avisa tras un día sin una copia correcta'
       : `Avisa tras ${shown} días sin una copia correcta`,
+  quiet: (when) => `Lo que no es urgente espera ${when}`,
   address: (host) => `Página y API: ${host}`,
   keys: (count, shown) => (count === 0 ? 'Ninguna clave' : count === 1 ? 'Una clave' : `${shown} claves`),
 };

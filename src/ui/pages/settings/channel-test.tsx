@@ -10,7 +10,7 @@ import { Notice } from '../../components/tag.tsx';
 import { t } from '../../language/language.ts';
 import { isSame } from './settings-draft.ts';
 import { useDraft } from './settings-form.tsx';
-import type { NoticeValues } from './settings-values.ts';
+import type { NoticeChannel } from './settings-values.ts';
 
 interface Outcome {
   readonly sent: boolean;
@@ -18,11 +18,7 @@ interface Outcome {
 }
 
 /** Tests a channel. Only saved settings can be tested, as the agent sends with the settings in effect. */
-export function ChannelTest({
-  channel,
-}: {
-  readonly channel: Exclude<keyof NoticeValues, 'absenceDays'>;
-}): JSX.Element {
+export function ChannelTest({ channel }: { readonly channel: NoticeChannel }): JSX.Element {
   const { draft, saved, changes, problems, save } = useDraft();
   const [outcome, setOutcome] = useState<Outcome | undefined>(undefined);
   const isChanged =

@@ -1,18 +1,21 @@
 /** Settings of who is notified when something is wrong, and how. */
 import type { ComponentChildren, JSX } from 'preact';
+import { useOverview } from '../../agent/overview.ts';
 import { Card, PageHead } from '../../components/card.tsx';
 import { Checkbox } from '../../components/field.tsx';
+import { formatCount } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
 import type { Route } from '../../parts/route.ts';
 import { ChannelTest } from './channel-test.tsx';
+import { ClockRangeSetting } from './clock-range-setting.tsx';
 import { BrowserCard, DesktopCard } from './desktop-notices.tsx';
 import { LinesSetting, NumberSetting, SecretSetting, TextSetting } from './setting-fields.tsx';
 import { type KeyPath, shownPath } from './settings-draft.ts';
 import { SettingsForm, useDraft } from './settings-form.tsx';
-import type { NoticeValues } from './settings-values.ts';
+import type { NoticeChannel, NoticeValues } from './settings-values.ts';
 import type { SettingsDraft } from './use-settings-draft.ts';
 
-type Channel = Exclude<keyof NoticeValues, 'absenceDays' | 'desktop'>;
+type Channel = Exclude<NoticeChannel, 'desktop'>;
 
 /** The initial values of a channel that is switched on. The agent reports what is missing. */
 const EMPTY: { readonly [Name in Channel]: NonNullable<NoticeValues[Name]> } = {
@@ -31,6 +34,7 @@ export function NotificationSettings({ route: _route }: { readonly route: Route 
           <p class="quiet">{t.notifications.whenAbout}</p>
           <NumberSetting path={['notices', 'absenceDays']} />
         </Card>
+        <QuietCard />
         <DesktopCard />
         <BrowserCard />
         <ChannelCard channel="ntfy">
@@ -62,12 +66,30 @@ export function NotificationSettings({ route: _route }: { readonly route: Route 
 function pathsOf({ saved }: SettingsDraft): readonly KeyPath[] {
   return [
     ['notices', 'absenceDays'],
+    ['notices', 'quietHours'],
     ['notices', 'desktop'],
-    ['notices', 'ntfy'],
-    ['notices', 'healthchecks'],
-    ['notices', 'email'],
-    ['notices', 'webhook'],
-  ].filter(([, name]) => saved.notices[name as keyof NoticeValues] !== null);
+    // The commands below the form leave out a channel that is not set up.
+    ...(['ntfy', 'healthchecks', 'email', 'webhook'] as const)
+      .filter((channel) => saved.notices[channel] !== null)
+      .map((channel): KeyPath => ['notices', channel]),
+  ];
+}
+
+function QuietCard(): JSX.Element {
+  const { held_notices: held } = useOverview();
+  return (
+    <Card title={t.notifications.quietTitle}>
+      <p class="quiet">{t.notifications.quietAbout}</p>
+      <ClockRangeSetting
+        path={['notices', 'quietHours']}
+        hint={t.notifications.quietHint}
+        initial="22:00-07:00"
+      />
+      {held === null ? null : (
+        <p role="status">{t.notifications.held(held.count, formatCount(held.count), held.until)}</p>
+      )}
+    </Card>
+  );
 }
 
 /** A channel. `children` are its fields, which are shown once it is switched on. */

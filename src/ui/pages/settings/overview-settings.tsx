@@ -184,6 +184,9 @@ function Channels({ settings: { notices } }: { readonly settings: Settings }): J
       {used.length === 0 ? null : (
         <li>{t.settings.absence(notices.absenceDays, formatCount(notices.absenceDays))}</li>
       )}
+      {used.length === 0 || notices.quietHours === null ? null : (
+        <li>{t.settings.quiet(t.settings.inHours(notices.quietHours))}</li>
+      )}
     </>
   );
 }

@@ -3,13 +3,14 @@ import type { JSX } from 'preact';
 import { useOverview } from '../../agent/overview.ts';
 import { Actions, Button } from '../../components/button.tsx';
 import { Card, Empty, PageHead } from '../../components/card.tsx';
-import { Checkbox, TextField } from '../../components/field.tsx';
+import { TextField } from '../../components/field.tsx';
 import { About, Path } from '../../components/own-text.tsx';
 import { formatBytes } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
 import { hrefOf, type Route } from '../../parts/route.ts';
+import { ClockRangeSetting } from './clock-range-setting.tsx';
 import { ChoiceSetting, CompressionSetting, useSetting } from './setting-fields.tsx';
-import { type KeyPath, shownPath } from './settings-draft.ts';
+import type { KeyPath } from './settings-draft.ts';
 import { SettingsForm, useDraft } from './settings-form.tsx';
 import type { BandwidthValues } from './settings-values.ts';
 import type { SettingsDraft } from './use-settings-draft.ts';
@@ -122,48 +123,12 @@ function Conditions(): JSX.Element {
         <ChoiceSetting path={['conditions', 'onBattery']} choices={choices} />
         <ChoiceSetting path={['conditions', 'onMetered']} choices={choices} />
       </div>
-      <QuietHours />
-    </Card>
-  );
-}
-
-function QuietHours(): JSX.Element {
-  const path = ['conditions', 'quietHours'];
-  const setting = useSetting({ path, hint: t.performance.quietHint });
-  const text = typeof setting.value === 'string' ? setting.value : '';
-  const [from = '', to = ''] = text.split('-');
-  const name = shownPath(path);
-  const { problem } = setting.facts;
-  return (
-    <fieldset>
-      <legend class="unseen">{setting.facts.label}</legend>
-      <Checkbox
-        name={name}
-        label={setting.facts.label}
-        hint={setting.facts.hint}
-        checked={setting.value !== null}
-        onChecked={(isOn) => setting.set(isOn ? '22:00-06:00' : null)}
+      <ClockRangeSetting
+        path={['conditions', 'quietHours']}
+        hint={t.performance.quietHint}
+        initial="22:00-06:00"
       />
-      {setting.value === null ? null : (
-        <div class="row times">
-          <TextField
-            name={`${name}-from`}
-            label={t.performance.quietFrom}
-            type="time"
-            value={from}
-            onValue={(time) => setting.set(`${time}-${to}`)}
-          />
-          <TextField
-            name={`${name}-to`}
-            label={t.performance.quietTo}
-            type="time"
-            value={to}
-            onValue={(time) => setting.set(`${from}-${time}`)}
-          />
-        </div>
-      )}
-      {problem === undefined ? null : <p class="problem">{problem}</p>}
-    </fieldset>
+    </Card>
   );
 }
 

@@ -31,9 +31,13 @@ export function ScheduleSettings({ route: _route }: { readonly route: Route }): 
 function pathsOf({ saved }: SettingsDraft): readonly KeyPath[] {
   return [
     ...saved.sources.map((_, index): KeyPath => ['sources', index, 'schedule']),
+    ['timeZone'],
     ...RULES.map((rule): KeyPath => ['retention', rule]),
     ['retention', 'keepWithin'],
-    ...MAINTENANCE.map((name): KeyPath => ['maintenance', name]),
+    ...[...MAINTENANCE, 'drillFiles', 'checkReadData', 'jitter'].map((name): KeyPath => [
+      'maintenance',
+      name,
+    ]),
   ];
 }
 

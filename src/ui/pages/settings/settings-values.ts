@@ -76,7 +76,11 @@ export interface NoticeValues {
   } | null;
   readonly desktop: boolean;
   readonly absenceDays: number;
+  readonly quietHours: string | null;
 }
+
+/** A way in which notices are sent. */
+export type NoticeChannel = Exclude<keyof NoticeValues, 'absenceDays' | 'quietHours'>;
 
 /** While the user types, a value may have an invalid type for a moment, which the agent reports. */
 export interface Settings {
@@ -174,7 +178,15 @@ export const DEFAULTS: Settings = {
   conditions: { onBattery: 'wait', onMetered: 'wait', quietHours: null },
   bandwidth: [],
   restore: { allowedRoots: [] },
-  notices: { healthchecks: null, ntfy: null, webhook: null, email: null, desktop: false, absenceDays: 3 },
+  notices: {
+    healthchecks: null,
+    ntfy: null,
+    webhook: null,
+    email: null,
+    desktop: false,
+    absenceDays: 3,
+    quietHours: null,
+  },
   partner: { whileSuspended: 'run', afterTrial: 'wait' },
   updates: { url: null },
   log: { level: 'info' },
