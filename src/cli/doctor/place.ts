@@ -9,10 +9,10 @@ import type { DestinationSettings, Settings } from '../../config/settings.ts';
 import { directoryOf, parseLocation, shownPlace } from '../../destination/location.ts';
 import { settingsContext } from '../places/settings-file.ts';
 import type { Context } from '../command/context.ts';
-import { checkOpening, lookAt } from '../places/destination-look.ts';
+import { checkOpening, lookAt, noLongerThere } from '../places/destination-look.ts';
 import { readMachineKey, requireWritable, statePaths } from '../command/state-directory.ts';
 import type { Environment } from '../terminal/terminal.ts';
-import { count, shortId } from '../terminal/wording.ts';
+import { count } from '../terminal/wording.ts';
 import { type Finding, guarded, ok, problem, warning } from '../../daemon/doctor/finding.ts';
 import { isThere } from '../../system/where-it-lies.ts';
 
@@ -143,12 +143,7 @@ async function checkOther(
   const shown = shownPlace(parseLocation(place.url));
   const { state, problem: text } = await lookAt(place, undefined, context);
   const test = `Test it with: ${holdfast`destinations test ${place.name}`}`;
-  if (state === 'empty' && remembered !== undefined)
-    return problem(
-      check,
-      `The repository that holds your backups (${shortId(remembered)}) is not at ${shown}`,
-      'Connect or mount its disk. Do not create another repository there.',
-    );
+  if (state === 'empty' && remembered !== undefined) return noLongerThere(check, shown, remembered);
   if (state === 'empty') return ok(check, `${shown} is available, not used yet`);
   if (state === 'missing' && place.untested === true)
     return warning(check, `${shown} is not available and was never tested`, test);

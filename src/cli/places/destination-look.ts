@@ -173,18 +173,54 @@ export async function checkOpening(
       `The passphrase in the settings of ${shown} is a write-only key, which cannot read backups`,
       `The agent needs a key that can read. To back up with this key, run "${holdfast`backup`}" from a system timer.`,
     );
-  const repository = await openAt({ location: place.url, how: 'named', settings: place }, secret, context);
   try {
-    if (remembered !== undefined && repository.id !== remembered)
-      return problem(
-        check,
-        `The repository at ${shown} (${shortId(repository.id)}) is not the one that holds your backups (${shortId(remembered)})`,
-        'Connect or mount the right disk. Nothing is backed up to this one.',
-      );
-    return ok(check, `${shown} opens (${shortId(repository.id)})`);
-  } finally {
+    const repository = await openAt({ location: place.url, how: 'named', settings: place }, secret, context);
     await repository.close();
+    return remembered === undefined || repository.id === remembered
+      ? ok(check, `${shown} opens (${shortId(repository.id)})`)
+      : notThatOne(check, shown, repository.id, remembered);
+  } catch (error) {
+    if (!(error instanceof HoldfastError) || remembered === undefined) throw error;
+    if (error.code === 'NO_REPOSITORY') return noLongerThere(check, shown, remembered);
+    const other = error.code === 'WRONG_PASSPHRASE' ? await otherThan(remembered, place, context) : undefined;
+    if (other === undefined) throw error;
+    return notThatOne(check, shown, other, remembered);
   }
+}
+
+/** The id of the repository there, if it is none that goes by this one. Its passphrase says nothing then. */
+async function otherThan(
+  remembered: string,
+  place: DestinationSettings,
+  context: Context,
+): Promise<string | undefined> {
+  const { signal } = context;
+  const destination = await openDestination(place.url, await reachOfSettings(place, context), signal);
+  try {
+    const ids = (await readKeyFiles(destination, signal)).slots.map(({ repository }) =>
+      repository.toString('hex'),
+    );
+    return ids.includes(remembered) ? undefined : ids[0];
+  } finally {
+    await destination.close();
+  }
+}
+
+function notThatOne(check: string, shown: string, found: string, remembered: string): Finding {
+  return problem(
+    check,
+    `The repository at ${shown} (${shortId(found)}) is not the one that holds your backups (${shortId(remembered)})`,
+    'Connect or mount the right disk. Nothing is backed up to this one.',
+  );
+}
+
+/** Nothing is at the place of the repository that holds the backups. */
+export function noLongerThere(check: string, shown: string, remembered: string): Finding {
+  return problem(
+    check,
+    `The repository that holds your backups (${shortId(remembered)}) is not at ${shown}`,
+    'Connect or mount its disk. Do not create another repository there.',
+  );
 }
 
 /**
