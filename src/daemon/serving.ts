@@ -90,6 +90,7 @@ function statusParts(
     destinations,
     storedBytes: (name) => storedBytesOf(notes, name)?.bytes,
     ...surroundings.facts,
+    isEmptyExpected: (source) => alarms.isEmptyExpected(source),
     findings: () => [
       ...[writing, alarms, watching, membership, catalogs].flatMap((part) => part.checks()),
       ...noticeChecks(notifier),

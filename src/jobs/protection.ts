@@ -79,7 +79,7 @@ export function sentenceOf(said: Statement, checks: readonly StatusCheck[], nowM
     case 'name_claimed':
       return `Write-only key ${number('write_only_key')} stored a backup in the name of ${names}, for which others store too.`;
     case 'destination_gone':
-      return `Not protected: the folder of ${to} is gone, and the backups in it.`;
+      return `Not protected: the folder of ${to} is gone, and so are the backups in it.`;
     case 'damaged':
       return `Not protected: the last check of ${to} found damage, and some backups there may not be restorable.`;
     case 'drill_failed':
@@ -128,7 +128,8 @@ export function sentenceOf(said: Statement, checks: readonly StatusCheck[], nowM
 }
 
 /** What to do about a statement, where its sentence does not say so; empty where there is nothing to do. */
-export function adviceOf({ code, reason, files, paths, before }: Statement): string {
+export function adviceOf(one: Statement): string {
+  const { code, reason, files, paths, before } = one;
   const back = (to: RestoreTo): string => wayBack(before, paths[0] ?? '', to);
   switch (code) {
     case 'no_source':
@@ -136,9 +137,11 @@ export function adviceOf({ code, reason, files, paths, before }: Statement): str
     case 'files_disappeared':
       return `Older snapshots are kept. Restore what is missing ${back('in-place')}, or, if this was intended: ${holdfast`alarms --acknowledge`}`;
     case 'source_empty':
-      return `Older snapshots are kept. If it is a disk, mount it. If the files were deleted, restore them ${back('in-place')}, or, if this was intended: ${holdfast`alarms --acknowledge`}`;
+      return reason === 'source_missing'
+        ? `Older snapshots are kept. If it is a disk, mount it. If it was deleted, restore it ${back('in-place')}, or, if this was intended, stop backing it up: ${holdfast`sources remove DIR`}`
+        : `Older snapshots are kept. If it is a disk, mount it. If the files were deleted, restore them ${back('in-place')}, or, if this was intended: ${holdfast`alarms --acknowledge`}`;
     case 'source_left_out':
-      return `Older snapshots are kept. The job names the rule: ${holdfast`jobs`}. Change the rule, or remove the source.`;
+      return `${hasOlder(one) ? 'Older snapshots are kept. ' : ''}The job names the rule: ${holdfast`jobs`}. Change the rule, or remove the source.`;
     case 'source_unreadable':
       return `Older snapshots are kept. Give Holdfast permission to read the files, or restore them elsewhere ${back('beside')}, or, if this was intended: ${holdfast`alarms --acknowledge`}`;
     case 'files_rewritten':
@@ -149,7 +152,7 @@ export function adviceOf({ code, reason, files, paths, before }: Statement): str
     case 'files_unread':
       return files.length === 0
         ? `The job names them: ${holdfast`jobs`}`
-        : `Give yourself permission to read it, leave it out (${holdfast`sources exclude FILE`}), or accept it (${holdfast`sources accept FILE`}).`;
+        : `Give yourself permission to read what is missing, leave it out (${holdfast`sources exclude FILE`}), or accept it (${holdfast`sources accept FILE`}). The next backup clears this warning.`;
     case 'damaged':
       return 'Check the drive, back up again, which stores missing data again, then run another check.';
     case 'drill_failed':
@@ -188,6 +191,11 @@ export function adviceOf({ code, reason, files, paths, before }: Statement): str
   }
 }
 
+/** Whether there was a good backup, or an alarm compared the source with one. */
+function hasOlder({ since, figures }: Statement): boolean {
+  return since !== null || figures['files_before'] !== undefined;
+}
+
 function adviceAgainst(reason: Reason): string {
   switch (reason) {
     case 'away':
@@ -195,9 +203,9 @@ function adviceAgainst(reason: Reason): string {
     case 'full':
       return 'Free up space there, or keep fewer old snapshots.';
     case 'other_repository':
-      return `Plug in the right disk, or add this one under another name: ${holdfast`destinations add NAME LOCATION --default`}`;
+      return `Plug in the right disk. To use the other repository, move it to another folder, and add that: ${holdfast`destinations add NAME LOCATION --default`}`;
     case 'emptied':
-      return 'If it is a disk, mount it. If the backups were deleted, remove the destination and add it again.';
+      return `If it is a disk, mount it. If the backups were deleted, start again in another folder: ${holdfast`destinations add NAME LOCATION --default`}`;
     case 'locked_out':
       return 'Set the right passphrase in the settings of the destination; the recovery kit has it.';
     case 'denied':
@@ -221,24 +229,28 @@ function adviceAgainst(reason: Reason): string {
 }
 
 const BECAUSE: Readonly<Record<Reason, string>> = {
-  away: 'its disk is not connected',
-  full: 'the disk there is full',
-  other_repository: 'it holds a different repository than before',
-  emptied: 'its repository has disappeared',
-  locked_out: 'the passphrase is wrong or missing',
-  denied: 'the sign-in was refused',
-  unreachable: 'it could not be reached',
+  away: 'the backup disk is not connected',
+  full: 'the destination is full',
+  other_repository: 'the destination holds a different repository than before',
+  emptied: 'the repository at the destination is gone',
+  locked_out: 'the passphrase of the destination is wrong or missing',
+  denied: 'the destination refused the sign-in',
+  unreachable: 'the destination could not be reached',
   source_missing: 'the source is not there',
   source_unreadable: 'the source cannot be read',
   source_silent: 'the file system of the source does not answer',
-  source_own: 'what Holdfast stores in is never backed up',
-  source_unfit: 'the source is nothing that can be backed up',
+  source_own: 'Holdfast does not back up the folders that it stores in',
+  source_unfit: 'a source of this kind cannot be backed up',
   source_empty: 'the source is empty',
   other: 'the last attempt failed',
 };
 
 function because(reason: Reason | null): string {
-  return reason === null ? '' : reason === 'other' ? '; the last attempt failed' : `: ${BECAUSE[reason]}`;
+  return reason === null
+    ? ''
+    : reason === 'other'
+      ? '; the last attempt failed'
+      : ` because ${BECAUSE[reason]}`;
 }
 
 function nameOf(name: string): string {

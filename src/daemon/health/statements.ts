@@ -105,8 +105,13 @@ class Scene {
     return this.#names.get(path) ?? path;
   }
 
+  /** The destination, if it is missing or cannot be reached. */
+  away(destination: string): Place | undefined {
+    return this.known.away.find(({ name }) => name === destination);
+  }
+
   isAway(destination: string): boolean {
-    return this.known.away.some(({ name }) => name === destination);
+    return this.away(destination) !== undefined;
   }
 
   /** The facts about these sources. `to` has their destinations, unless all destinations of the sources are meant. */
@@ -182,16 +187,24 @@ function standingStatements(scene: Scene): readonly Statement[] {
   const { jobs, alarms, now } = scene.parts;
   const hasAlarm = (path: string, ...kinds: readonly Alarm['kind'][]): boolean =>
     alarms().some(({ source, kind }) => source === path && kinds.includes(kind));
-  const reasonOf = (one: Standing): Reason | null =>
-    scene.isAway(one.destination) ? 'away' : one.failure === null ? null : reasonFor(one.failure);
+  const reasonOf = (one: Standing): Reason | null => {
+    const place = scene.away(one.destination);
+    if (place === undefined) return one.failure === null ? null : reasonFor(one.failure);
+    if (place.directory === undefined) return 'unreachable';
+    // What was deleted from the system disk has a statement of its own, and no disk to plug in.
+    return isGone(place, scene) ? null : 'away';
+  };
   const withReason = (meant: readonly Standing[]): Partial<StatementFacts> => {
     const reasons = new Set(meant.map(reasonOf));
     const [only = null] = reasons;
     return { ...scene.about(meant), reason: reasons.size === 1 ? only : null };
   };
 
-  const never = standings.filter(({ lastGoodAt }) => lastGoodAt === null);
-  const overdue = standings.filter(({ lastGoodAt, overdue: late }) => lastGoodAt !== null && late);
+  // Rules that leave out everything have a statement of their own, and so has an empty source: both say why there is none.
+  const never = standings.filter((one) => one.lastGoodAt === null && !one.isLeftOut);
+  const overdue = standings.filter(
+    (one) => one.lastGoodAt !== null && one.overdue && !hasAlarm(one.source.path, 'empty'),
+  );
   const isFirst =
     never.length > 0 &&
     never.length === standings.length &&
@@ -333,6 +346,7 @@ const REASONS: Readonly<Record<string, Reason>> = {
 function reasonFor({ code, details }: JobError): Reason {
   if (code === 'DESTINATION_ERROR' && details['reason'] === 'different') return 'other_repository';
   if (code === 'DESTINATION_ERROR' && details['reason'] === 'empty') return 'emptied';
+  if (code === 'SOURCE_SUSPICIOUSLY_EMPTY' && details['is_there'] === false) return 'source_missing';
   if (code === 'INVALID_SOURCE') return SOURCE_REASONS[String(details['reason'])] ?? 'source_missing';
   return REASONS[code] ?? 'other';
 }

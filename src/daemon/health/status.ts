@@ -38,6 +38,7 @@ export interface StatusParts extends Omit<StatementParts, 'jobs' | 'settings' | 
   /** Bytes that the last job found there; undefined while unknown. */
   readonly storedBytes: (destination: string) => number | undefined;
   readonly notes: StandingParts['notes'];
+  readonly isEmptyExpected: StandingParts['isEmptyExpected'];
   /** Further checks, other than those made here. */
   readonly findings: () => readonly StatusCheck[];
 }

@@ -56,7 +56,19 @@ const SENTENCES: readonly (readonly [Statement, string])[] = [
   ],
   [
     statement('overdue', { ...HOME, to: ['nas'], since: NOW - 3 * DAY, reason: 'away' }),
-    'Not protected: Home has not been backed up to “nas” for 3d: its disk is not connected.',
+    'Not protected: Home has not been backed up to “nas” for 3d because the backup disk is not connected.',
+  ],
+  [
+    statement('overdue', { ...HOME, to: ['nas'], since: NOW - 3 * DAY, reason: 'unreachable' }),
+    'Not protected: Home has not been backed up to “nas” for 3d because the destination could not be reached.',
+  ],
+  [
+    statement('last_failed', { ...HOME, reason: 'emptied' }),
+    'Protected, but the last backup of Home failed because the repository at the destination is gone. The last good one is 2h old.',
+  ],
+  [
+    statement('destination_gone', { to: ['usb'] }),
+    'Not protected: the folder of “usb” is gone, and so are the backups in it.',
   ],
   [
     statement('never_backed_up', { paths: ['/a', '/b'], names: ['a', 'b'], reason: 'other' }),
@@ -64,7 +76,7 @@ const SENTENCES: readonly (readonly [Statement, string])[] = [
   ],
   [
     statement('last_failed', { ...HOME, reason: 'full' }),
-    'Protected, but the last backup of Home failed: the disk there is full. The last good one is 2h old.',
+    'Protected, but the last backup of Home failed because the destination is full. The last good one is 2h old.',
   ],
   [statement('protected', HOME), 'Protected: the last good backup is 2h old.'],
 ];
@@ -115,6 +127,36 @@ describe('the advice after a loss', () => {
 
   test('says how the snapshot is found where it is not known', () => {
     expect(adviceOf(statement('files_disappeared', lost))).toContain('snapshots --path /home/anna)');
+  });
+});
+
+describe('the advice', () => {
+  test('against a lost or replaced repository names another folder, as its own place stays refused', () => {
+    for (const reason of ['emptied', 'other_repository'] as const) {
+      const advice = adviceOf(statement('last_failed', { ...HOME, reason }));
+      expect(advice, reason).toContain('another folder');
+      expect(advice, reason).toContain('holdfast destinations add NAME LOCATION --default');
+      expect(advice, reason).not.toContain('remove');
+    }
+  });
+
+  test('for a source that is gone is to remove it: it cannot be meant to be empty', () => {
+    const gone = adviceOf(statement('source_empty', { ...HOME, reason: 'source_missing' }));
+    expect(gone).toContain('holdfast sources remove DIR');
+    expect(gone).not.toContain('--acknowledge');
+    expect(adviceOf(statement('source_empty', HOME))).toContain('holdfast alarms --acknowledge');
+  });
+
+  test('for a source that was left out from the first does not speak of older snapshots', () => {
+    const fresh = { ...HOME, since: null };
+    expect(adviceOf(statement('source_left_out', fresh))).toMatch(/^The job names the rule: /);
+    for (const older of [HOME, { ...fresh, figures: { files_before: 60 } }])
+      expect(adviceOf(statement('source_left_out', older))).toMatch(/^Older snapshots are kept. The job/);
+  });
+
+  test('for files that could not be read says when the warning ends', () => {
+    const one = statement('files_unread', { ...HOME, files: ['/home/anna/x'] });
+    expect(adviceOf(one)).toContain('The next backup clears this warning.');
   });
 });
 

@@ -59,7 +59,7 @@ export const overview = {
     files_burst: ({ count, names }) => `${count('touched')} files in ${names} came, changed or went at once`,
     name_claimed: ({ number, names }) =>
       `Write-only key ${number('write_only_key')} stored a backup in the name of ${names}, for which others store too`,
-    destination_gone: ({ to }) => `Not protected: the folder of ${to} is gone, and the backups in it`,
+    destination_gone: ({ to }) => `Not protected: the folder of ${to} is gone, and so are the backups in it`,
     damaged: ({ to }) => `Not protected: the last check of ${to} found damage`,
     drill_failed: ({ to }) =>
       `Not protected: files could not be restored from ${to} in the last restore drill`,
@@ -100,8 +100,13 @@ export const overview = {
     source_unreadable: 'Your older snapshots are kept. Give Holdfast permission to read these files.',
     source_left_out:
       'Your older snapshots are kept. The job says which rule it is. Undo the rule, or remove the source.',
+    /** In place of `source_left_out` where there was never a good backup. */
+    source_left_out_before: 'The job says which rule it is. Undo the rule, or remove the source.',
     source_empty:
       'Your older snapshots are kept. If it is a disk, mount it. If it is meant to be empty, confirm that in the alarm.',
+    /** In place of `source_empty` where not even the folder is there. */
+    source_gone:
+      'Your older snapshots are kept. If it is a disk, mount it. If it was deleted, restore it, or remove the source.',
     files_disappeared:
       'Your older snapshots are kept. Restore what is missing, or confirm in the alarm that this is what you intended.',
     files_burst:
@@ -113,7 +118,7 @@ export const overview = {
       'You may not be able to restore everything from there. Check the drive, back up again, then run another check.',
     drill_failed: 'Run a check that reads all data, back up again, then run another restore drill.',
     files_unread:
-      'Give yourself permission to read it, leave it out of backups, or accept that it is not backed up.',
+      'Give yourself permission to read what is missing, leave it out, or accept that it is not backed up. The next backup clears this warning.',
     clock_behind: 'Set the clock. The next backup clears this warning.',
     same_place: 'Give each destination a place of its own, or keep only one of them.',
     state_nearly_full: 'Free up space there. Backups stop when it is full.',
@@ -128,9 +133,10 @@ export const overview = {
   remedies: {
     away: 'Plug in the disk.',
     full: 'Free up space there, or keep fewer old snapshots.',
-    other_repository: 'Plug in the right disk, or add this one under a name of its own.',
+    other_repository:
+      'Plug in the right disk. To use the other repository, move it to another folder, and add that as a destination.',
     emptied:
-      'If it is a disk, mount it. If the backups were deleted, remove the destination and add it again.',
+      'If it is a disk, mount it. If the backups were deleted, add another folder as a destination, and start again there.',
     locked_out:
       'Enter the right passphrase in the settings for this destination. It is in your recovery kit.',
     denied: 'Check the sign-in details in the settings for this destination.',
@@ -291,19 +297,19 @@ export const overview = {
 };
 
 const BECAUSE: Readonly<Record<NonNullable<Statement['reason']>, string>> = {
-  away: ': its disk is not there',
-  full: ': the disk there is full',
-  other_repository: ': there is another repository than before',
-  emptied: ': its repository is not there any more',
-  locked_out: ': the passphrase does not open it, or is missing',
-  denied: ': signing in there was refused',
-  unreachable: ': it could not be reached',
-  source_missing: ': the source is not there',
-  source_unreadable: ': the source cannot be read',
-  source_silent: ': the file system of the source does not answer',
-  source_own: ': what Holdfast stores in is never backed up',
-  source_unfit: ': the source is nothing that can be backed up',
-  source_empty: ': the source is empty',
+  away: ' because the backup disk is not connected',
+  full: ' because the destination is full',
+  other_repository: ' because the destination holds a different repository than before',
+  emptied: ' because the repository at the destination is gone',
+  locked_out: ' because the passphrase of the destination is wrong or missing',
+  denied: ' because the destination refused the sign-in',
+  unreachable: ' because the destination could not be reached',
+  source_missing: ' because the source is not there',
+  source_unreadable: ' because the source cannot be read',
+  source_silent: ' because the file system of the source does not answer',
+  source_own: ' because Holdfast does not back up the folders that it stores in',
+  source_unfit: ' because a source of this kind cannot be backed up',
+  source_empty: ' because the source is empty',
   other: '; the last attempt failed',
 };
 

@@ -83,8 +83,11 @@ export const overview: Texts['overview'] = {
       'Les instantanés plus anciens sont conservés. Donnez à Holdfast le droit de lire ces fichiers.',
     source_left_out:
       'Les instantanés plus anciens sont conservés. La tâche indique la règle en cause. Retirez cette règle, ou supprimez la source.',
+    source_left_out_before: 'La tâche dit de quelle règle il s’agit. Annulez-la, ou supprimez la source.',
     source_empty:
       'Les instantanés plus anciens sont conservés. Si c’est un disque, montez-le ; si c’est vide à dessein, dites-le dans l’alerte.',
+    source_gone:
+      'Les instantanés plus anciens sont conservés. Si c’est un disque, montez-le. Si elle a été effacée, restaurez-la, ou supprimez la source.',
     files_disappeared:
       'Les instantanés plus anciens sont conservés. Restaurez ce qui manque, ou dites dans l’alerte que c’est voulu.',
     files_burst:
@@ -96,7 +99,8 @@ export const overview: Texts['overview'] = {
       'Les sauvegardes qui s’y trouvent pourraient ne pas revenir intactes. Contrôlez le disque, sauvegardez de nouveau, puis relancez une vérification.',
     drill_failed:
       'Lancez une vérification de toutes les données, sauvegardez de nouveau, puis refaites le test.',
-    files_unread: 'Donnez-vous le droit de lecture, excluez l’élément, ou acceptez qu’il manque.',
+    files_unread:
+      'Donnez-vous le droit de lire ce qui manque, excluez-le, ou acceptez qu’il manque. La prochaine sauvegarde remettra les choses en ordre.',
     clock_behind: 'Réglez l’horloge. La prochaine sauvegarde remettra les choses en ordre.',
     same_place: 'Donnez à chaque destination son propre emplacement, ou n’en gardez qu’une.',
     state_nearly_full: 'Libérez de la place : une fois ce disque plein, les sauvegardes s’arrêtent.',
@@ -111,9 +115,10 @@ export const overview: Texts['overview'] = {
   remedies: {
     away: 'Branchez le disque.',
     full: 'Libérez-y de la place, ou conservez moins d’anciens instantanés.',
-    other_repository: 'Branchez le bon disque, ou donnez à celui-ci son propre nom.',
+    other_repository:
+      'Branchez le bon disque. Pour utiliser l’autre dépôt, déplacez-le dans un autre dossier, et ajoutez celui-ci comme destination.',
     emptied:
-      'Si c’est un disque, montez-le. Si les sauvegardes ont été effacées, retirez la destination, puis ajoutez-la de nouveau.',
+      'Si c’est un disque, montez-le. Si les sauvegardes ont été effacées, ajoutez un autre dossier comme destination, et recommencez-y.',
     locked_out:
       'Indiquez la bonne phrase de passe dans les paramètres de la destination. Elle figure dans le kit de récupération.',
     denied: 'Vérifiez les identifiants enregistrés pour cette destination.',
@@ -273,19 +278,19 @@ export const overview: Texts['overview'] = {
 };
 
 const BECAUSE: Readonly<Record<NonNullable<Statement['reason']>, string>> = {
-  away: ' : son disque n’est pas là',
-  full: ' : le disque y est plein',
-  other_repository: ' : le dépôt qui s’y trouve n’est pas celui d’avant',
-  emptied: ' : son dépôt n’y est plus',
-  locked_out: ' : la phrase de passe manque ou ne l’ouvre pas',
-  denied: ' : la connexion y a été refusée',
-  unreachable: ' : la destination était injoignable',
-  source_missing: ' : la source est introuvable',
-  source_unreadable: ' : la source est illisible',
-  source_silent: ' : le système de fichiers de la source ne répond pas',
-  source_own: ' : ce dans quoi Holdfast stocke n’est jamais sauvegardé',
-  source_unfit: ' : la source n’est rien qui puisse être sauvegardé',
-  source_empty: ' : la source est vide',
+  away: ', car le disque de sauvegarde n’est pas branché',
+  full: ', car la destination est pleine',
+  other_repository: ', car la destination contient un autre dépôt qu’avant',
+  emptied: ', car le dépôt n’est plus à la destination',
+  locked_out: ', car la phrase de passe de la destination manque ou n’est pas la bonne',
+  denied: ', car la destination a refusé la connexion',
+  unreachable: ', car la destination était injoignable',
+  source_missing: ', car la source est introuvable',
+  source_unreadable: ', car la source est illisible',
+  source_silent: ', car le système de fichiers de la source ne répond pas',
+  source_own: ', car Holdfast ne sauvegarde pas les dossiers où il stocke',
+  source_unfit: ', car une source de ce genre ne se sauvegarde pas',
+  source_empty: ', car la source est vide',
   other: ' ; la dernière tentative a échoué',
 };
 

@@ -78,8 +78,12 @@ export const overview: Texts['overview'] = {
     source_unreadable: 'Ältere Stände bleiben. Sorgen Sie dafür, dass Holdfast sie lesen darf.',
     source_left_out:
       'Ältere Stände bleiben. Der Auftrag sagt, welche Regel es ist. Nehmen Sie sie zurück, oder entfernen Sie die Quelle.',
+    source_left_out_before:
+      'Der Auftrag sagt, welche Regel es ist. Nehmen Sie sie zurück, oder entfernen Sie die Quelle.',
     source_empty:
       'Ältere Stände bleiben. Ist es eine Platte, hängen Sie sie ein; soll es leer sein, bestätigen Sie das beim Alarm.',
+    source_gone:
+      'Ältere Stände bleiben. Ist es eine Platte, hängen Sie sie ein. Wurde es gelöscht, stellen Sie es wieder her, oder entfernen Sie die Quelle.',
     files_disappeared:
       'Ältere Stände bleiben. Holen Sie zurück, was fehlt, oder bestätigen Sie beim Alarm, dass das so gewollt ist.',
     files_burst:
@@ -90,7 +94,8 @@ export const overview: Texts['overview'] = {
     damaged:
       'Sicherungen dort kommen vielleicht nicht heil zurück. Prüfen Sie die Platte, sichern Sie erneut, und prüfen Sie dann noch einmal.',
     drill_failed: 'Prüfen Sie alle Daten, sichern Sie erneut, und proben Sie dann noch einmal.',
-    files_unread: 'Geben Sie sich das Recht, es zu lesen, lassen Sie es weg, oder nehmen Sie es hin.',
+    files_unread:
+      'Geben Sie sich das Recht, das Fehlende zu lesen, lassen Sie es weg, oder nehmen Sie es hin. Die nächste Sicherung bringt das in Ordnung.',
     clock_behind: 'Stellen Sie die Uhr. Die nächste Sicherung bringt das in Ordnung.',
     same_place: 'Geben Sie jedem Ziel einen eigenen Ort, oder behalten Sie eines davon.',
     state_nearly_full: 'Schaffen Sie dort Platz: Ist sie voll, enden die Sicherungen.',
@@ -106,9 +111,10 @@ export const overview: Texts['overview'] = {
   remedies: {
     away: 'Schließen Sie die Platte an.',
     full: 'Schaffen Sie dort Platz, oder behalten Sie weniger alte Stände.',
-    other_repository: 'Schließen Sie die richtige Platte an, oder geben Sie dieser einen eigenen Namen.',
+    other_repository:
+      'Schließen Sie die richtige Platte an. Soll das andere Repository dienen, verschieben Sie es in einen anderen Ordner, und richten Sie diesen als Ziel ein.',
     emptied:
-      'Ist es eine Platte, hängen Sie sie ein. Wurden die Sicherungen gelöscht, entfernen Sie das Ziel und richten Sie es neu ein.',
+      'Ist es eine Platte, hängen Sie sie ein. Wurden die Sicherungen gelöscht, richten Sie einen anderen Ordner als Ziel ein und fangen dort neu an.',
     locked_out:
       'Tragen Sie in den Einstellungen des Ziels die richtige Passphrase ein. Sie steht im Notfallblatt.',
     denied: 'Sehen Sie nach, womit die Einstellungen sich dort anmelden.',
@@ -274,19 +280,19 @@ function dative(span: string): string {
 }
 
 const BECAUSE: Readonly<Record<NonNullable<Statement['reason']>, string>> = {
-  away: ': die Platte ist nicht da',
-  full: ': die Platte dort ist voll',
-  other_repository: ': dort liegt ein anderes Repository als zuvor',
-  emptied: ': das Repository dort ist nicht mehr da',
-  locked_out: ': die Passphrase passt nicht oder fehlt',
-  denied: ': die Anmeldung dort wurde abgelehnt',
-  unreachable: ': das Ziel war nicht erreichbar',
-  source_missing: ': die Quelle ist nicht da',
-  source_unreadable: ': die Quelle ist nicht lesbar',
-  source_silent: ': das Dateisystem der Quelle antwortet nicht',
-  source_own: ': worin Holdfast speichert, wird nie gesichert',
-  source_unfit: ': die Quelle ist nichts, was sich sichern lässt',
-  source_empty: ': die Quelle ist leer',
+  away: ', denn die Platte für die Sicherungen ist nicht angeschlossen',
+  full: ', denn das Ziel ist voll',
+  other_repository: ', denn am Ziel liegt ein anderes Repository als zuvor',
+  emptied: ', denn das Repository am Ziel ist nicht mehr da',
+  locked_out: ', denn die Passphrase des Ziels passt nicht oder fehlt',
+  denied: ', denn das Ziel hat die Anmeldung abgelehnt',
+  unreachable: ', denn das Ziel war nicht erreichbar',
+  source_missing: ', denn die Quelle ist nicht da',
+  source_unreadable: ', denn die Quelle ist nicht lesbar',
+  source_silent: ', denn das Dateisystem der Quelle antwortet nicht',
+  source_own: ', denn Ordner, in denen Holdfast speichert, sichert es nicht',
+  source_unfit: ', denn eine solche Quelle lässt sich nicht sichern',
+  source_empty: ', denn die Quelle ist leer',
   other: '; der letzte Versuch ist gescheitert',
 };
 

@@ -80,8 +80,11 @@ export const overview: Texts['overview'] = {
       'Las instantáneas anteriores se conservan. Compruebe que Holdfast tiene permiso para leer los archivos.',
     source_left_out:
       'Las instantáneas anteriores se conservan. La tarea indica qué regla es. Retírela, o quite el origen.',
+    source_left_out_before: 'La tarea indica qué regla es. Deshágala, o quite el origen.',
     source_empty:
       'Las instantáneas anteriores se conservan. Si es un disco, móntelo; si debe estar vacío, indíquelo en la alarma.',
+    source_gone:
+      'Las instantáneas anteriores se conservan. Si es un disco, móntelo. Si se borró, restáurelo o quite el origen.',
     files_disappeared:
       'Las instantáneas anteriores se conservan. Restaure lo que falta, o indique en la alarma que es lo que usted quería.',
     files_burst:
@@ -93,7 +96,8 @@ export const overview: Texts['overview'] = {
       'Puede que las copias guardadas allí no se recuperen íntegras. Revise el disco, haga otra copia y ejecute después otra verificación.',
     drill_failed:
       'Ejecute una verificación que lea todos los datos, haga otra copia y repita después la prueba de restauración.',
-    files_unread: 'Dese permiso para leerlo, exclúyalo, o acepte que no se puede leer.',
+    files_unread:
+      'Dese permiso para leer lo que falta, exclúyalo, o acepte que no se puede leer. La próxima copia lo corrige.',
     clock_behind: 'Ponga el reloj en hora. La próxima copia lo corrige.',
     same_place: 'Dé a cada destino un lugar propio, o conserve solo uno de ellos.',
     state_nearly_full: 'Libere espacio en él: si se llena, las copias se detienen.',
@@ -108,9 +112,10 @@ export const overview: Texts['overview'] = {
   remedies: {
     away: 'Conecte el disco.',
     full: 'Libere espacio allí, o conserve menos instantáneas antiguas.',
-    other_repository: 'Conecte el disco correcto, o dele a este un nombre propio.',
+    other_repository:
+      'Conecte el disco correcto. Para usar el otro repositorio, muévalo a otra carpeta y añada esta como destino.',
     emptied:
-      'Si es un disco, móntelo. Si se borraron las copias de seguridad, quite el destino y vuelva a añadirlo.',
+      'Si es un disco, móntelo. Si se borraron las copias de seguridad, añada otra carpeta como destino y empiece de nuevo allí.',
     locked_out:
       'Indique la frase de contraseña correcta en la configuración del destino. Está en el kit de recuperación.',
     denied: 'Revise en la configuración con qué credenciales se accede allí.',
@@ -273,18 +278,18 @@ export const overview: Texts['overview'] = {
 
 /** Each follows a whole clause. */
 const BECAUSE: Readonly<Record<NonNullable<Statement['reason']>, string>> = {
-  away: ', porque su disco no está conectado',
-  full: ', porque el disco de destino está lleno',
-  other_repository: ', porque allí hay un repositorio distinto del de antes',
-  emptied: ', porque su repositorio ya no está allí',
-  locked_out: ', porque la frase de contraseña no lo abre, o falta',
-  denied: ', porque se rechazaron las credenciales de acceso',
+  away: ', porque el disco de las copias no está conectado',
+  full: ', porque el destino está lleno',
+  other_repository: ', porque en el destino hay un repositorio distinto del de antes',
+  emptied: ', porque el repositorio ya no está en el destino',
+  locked_out: ', porque la frase de contraseña del destino es incorrecta o falta',
+  denied: ', porque el destino rechazó las credenciales de acceso',
   unreachable: ', porque no se pudo acceder al destino',
   source_missing: ', porque el origen no está',
   source_unreadable: ', porque el origen no se puede leer',
   source_silent: ', porque el sistema de archivos del origen no responde',
-  source_own: ', porque nunca se copia aquello donde Holdfast guarda',
-  source_unfit: ', porque el origen no es nada que se pueda copiar',
+  source_own: ', porque Holdfast no copia las carpetas en las que guarda',
+  source_unfit: ', porque un origen de ese tipo no se puede copiar',
   source_empty: ', porque el origen está vacío',
   other: '; el último intento falló',
 };

@@ -25,7 +25,17 @@ export const problems: Texts['problems'] = {
   REPOSITORY_LOCKED:
     'El repositorio está bloqueado: otro programa trabaja en él, o uno se interrumpió hace menos de cinco minutos. Espere un poco y vuelva a ejecutar la tarea.',
   DESTINATION_ERROR:
-    'El almacenamiento falló, o no es el mismo que había antes. Pruebe el destino en la configuración.',
+    'El destino no se puede usar tal como está. La tarea indica por qué; también puede probar el destino en la configuración.',
+  'DESTINATION_ERROR.missing':
+    'El repositorio ya no está. Conecte o monte el disco. Si se borró, añada otra carpeta como destino.',
+  'DESTINATION_ERROR.empty':
+    'La carpeta del destino está vacía. Si es un disco, móntelo. Si se borraron las copias, añada otra carpeta como destino.',
+  'DESTINATION_ERROR.different':
+    'En el destino hay un repositorio distinto del de antes. Conecte el disco correcto, o averigüe quién lo cambió.',
+  'DESTINATION_ERROR.EROFS':
+    'El destino es de solo lectura. Móntelo con escritura. Si ocurrió por sí solo, puede que el disco esté fallando.',
+  'DESTINATION_ERROR.EACCES':
+    'Holdfast no tiene permiso para escribir en el destino. Revise de quién es la carpeta y sus permisos.',
   DESTINATION_UNREACHABLE:
     'No se puede acceder al almacenamiento. Compruebe que está encendido, conectado y montado, y que la red funciona.',
   DESTINATION_AUTH_FAILED:
@@ -53,6 +63,8 @@ export const problems: Texts['problems'] = {
     'Algo no se pudo escribir. Revise el disco, su espacio libre, y si el agente tiene permiso para escribir allí.',
   SOURCE_SUSPICIOUSLY_EMPTY:
     'El origen está vacío, y en la última copia no lo estaba. Si es un disco o una carpeta de red, móntelo; si debe estar así, marque la alarma como revisada.',
+  'SOURCE_SUSPICIOUSLY_EMPTY.gone':
+    'El origen ha desaparecido, y en la última copia tenía archivos. Si es un disco o una carpeta de red, móntelo. Si se borró, restáurelo o quite el origen.',
 
   // Why one file of a job was left out, or has a warning.
   EACCES:
