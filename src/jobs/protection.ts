@@ -53,7 +53,7 @@ export function detailOf(said: Statement, checks: readonly StatusCheck[], nowMs:
 
 export function sentenceOf(said: Statement, checks: readonly StatusCheck[], nowMs: number): string {
   const { code, since, figures, files } = said;
-  const age = formatDuration(Math.max(0, nowMs - (since ?? nowMs)));
+  const age = ageOf(nowMs - (since ?? nowMs));
   const names = listOf(said.names.map(nameOf));
   const to = listOf(said.to.map(quoted));
   const number = (name: string): string => counted(figures[name] ?? 0);
@@ -168,7 +168,7 @@ export function adviceOf(one: Statement): string {
     case 'prune_failed':
       return `The job says why: ${holdfast`jobs`}`;
     case 'clock_behind':
-      return 'Set the clock, and let the system keep it right. The next backup fixes this.';
+      return 'Check that the clock is right, and let the system keep it so. The next backup clears this warning.';
     case 'same_place':
       return `Give each destination its own place, or remove all names but one: ${holdfast`destinations remove NAME`}`;
     case 'state_nearly_full':
@@ -251,6 +251,11 @@ function because(reason: Reason | null): string {
     : reason === 'other'
       ? '; the last attempt failed'
       : ` because ${BECAUSE[reason]}`;
+}
+
+/** Less than nothing while the clock was ahead. */
+function ageOf(ms: number): string {
+  return ms < 60_000 ? 'less than a minute' : formatDuration(ms);
 }
 
 function nameOf(name: string): string {

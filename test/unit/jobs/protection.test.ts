@@ -79,6 +79,15 @@ const SENTENCES: readonly (readonly [Statement, string])[] = [
     'Protected, but the last backup of Home failed because the destination is full. The last good one is 2h old.',
   ],
   [statement('protected', HOME), 'Protected: the last good backup is 2h old.'],
+  [
+    statement('protected', { ...HOME, since: NOW - 59_999 }),
+    'Protected: the last good backup is less than a minute old.',
+  ],
+  [
+    // It was noted while the clock was ahead.
+    statement('paused', { ...HOME, since: NOW + DAY }),
+    'Paused until you resume it: the last good backup is less than a minute old, and no new ones are made.',
+  ],
 ];
 
 describe('the sentence', () => {

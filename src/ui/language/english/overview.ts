@@ -119,7 +119,7 @@ export const overview = {
     drill_failed: 'Run a check that reads all data, back up again, then run another restore drill.',
     files_unread:
       'Give yourself permission to read what is missing, leave it out, or accept that it is not backed up. The next backup clears this warning.',
-    clock_behind: 'Set the clock. The next backup clears this warning.',
+    clock_behind: 'Check the clock, and set it if it is wrong. The next backup clears this warning.',
     same_place: 'Give each destination a place of its own, or keep only one of them.',
     state_nearly_full: 'Free up space there. Backups stop when it is full.',
     check_undone: 'Holdfast could not tell whether the backups there are intact. The job says why.',

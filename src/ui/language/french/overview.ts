@@ -101,7 +101,8 @@ export const overview: Texts['overview'] = {
       'Lancez une vérification de toutes les données, sauvegardez de nouveau, puis refaites le test.',
     files_unread:
       'Donnez-vous le droit de lire ce qui manque, excluez-le, ou acceptez qu’il manque. La prochaine sauvegarde remettra les choses en ordre.',
-    clock_behind: 'Réglez l’horloge. La prochaine sauvegarde remettra les choses en ordre.',
+    clock_behind:
+      'Vérifiez l’horloge, et réglez-la si elle est fausse. La prochaine sauvegarde remettra les choses en ordre.',
     same_place: 'Donnez à chaque destination son propre emplacement, ou n’en gardez qu’une.',
     state_nearly_full: 'Libérez de la place : une fois ce disque plein, les sauvegardes s’arrêtent.',
     check_undone: 'On ne sait pas si les sauvegardes y sont intactes. La tâche dit pourquoi.',

@@ -96,7 +96,8 @@ export const overview: Texts['overview'] = {
     drill_failed: 'Prüfen Sie alle Daten, sichern Sie erneut, und proben Sie dann noch einmal.',
     files_unread:
       'Geben Sie sich das Recht, das Fehlende zu lesen, lassen Sie es weg, oder nehmen Sie es hin. Die nächste Sicherung bringt das in Ordnung.',
-    clock_behind: 'Stellen Sie die Uhr. Die nächste Sicherung bringt das in Ordnung.',
+    clock_behind:
+      'Prüfen Sie die Uhr, und stellen Sie sie, wenn sie falsch geht. Die nächste Sicherung bringt das in Ordnung.',
     same_place: 'Geben Sie jedem Ziel einen eigenen Ort, oder behalten Sie eines davon.',
     state_nearly_full: 'Schaffen Sie dort Platz: Ist sie voll, enden die Sicherungen.',
     check_undone: 'Ob die Sicherungen dort heil sind, ist nicht bekannt. Der Auftrag sagt, warum.',

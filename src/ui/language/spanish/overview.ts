@@ -98,7 +98,7 @@ export const overview: Texts['overview'] = {
       'Ejecute una verificación que lea todos los datos, haga otra copia y repita después la prueba de restauración.',
     files_unread:
       'Dese permiso para leer lo que falta, exclúyalo, o acepte que no se puede leer. La próxima copia lo corrige.',
-    clock_behind: 'Ponga el reloj en hora. La próxima copia lo corrige.',
+    clock_behind: 'Revise el reloj, y póngalo en hora si hace falta. La próxima copia lo corrige.',
     same_place: 'Dé a cada destino un lugar propio, o conserve solo uno de ellos.',
     state_nearly_full: 'Libere espacio en él: si se llena, las copias se detienen.',
     check_undone: 'No se sabe si las copias guardadas allí están íntegras. La tarea indica el motivo.',
