@@ -208,6 +208,8 @@ function adviceAgainst(reason: Reason): string {
       return `If it is a disk, mount it. If the backups were deleted, start again in another folder: ${holdfast`destinations add NAME LOCATION --default`}`;
     case 'locked_out':
       return 'Set the right passphrase in the settings of the destination; the recovery kit has it.';
+    case 'no_secret':
+      return `The job says which one, and what to do: ${holdfast`jobs`}`;
     case 'denied':
       return 'Check the credentials in the settings.';
     case 'unreachable':
@@ -234,6 +236,7 @@ const BECAUSE: Readonly<Record<Reason, string>> = {
   other_repository: 'the destination holds a different repository than before',
   emptied: 'the repository at the destination is gone',
   locked_out: 'the passphrase of the destination is wrong or missing',
+  no_secret: 'the password or key for the destination cannot be read',
   denied: 'the destination refused the sign-in',
   unreachable: 'the destination could not be reached',
   source_missing: 'the source is not there',

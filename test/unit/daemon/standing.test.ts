@@ -189,12 +189,23 @@ test('why a backup is late: a disk is unplugged, a server is not, and a folder o
     ]),
   );
 
-  const queued = newJob('bkp_far', backupOf('/photos', name), 'schedule', START + DAY);
-  const error = { code: 'DESTINATION_UNREACHABLE', message: 'x', details: {} };
-  database.jobs.insert(failed(started(queued, START + DAY), error, START + DAY));
+  const fails = (code: string, at: number): void => {
+    const queued = newJob(`bkp_${(ids += 1)}`, backupOf('/photos', name), 'schedule', at);
+    database.jobs.insert(failed(started(queued, at), { code, message: 'x', details: {} }, at));
+  };
+  fails('DESTINATION_UNREACHABLE', START + DAY);
   expect(await lateAt(undefined)).toContain(
     'Not protected: photos has not been backed up for 5d because the destination could not be reached.',
   );
+
+  // The secret may be that of a server: the passphrase need not be wrong.
+  for (const code of ['SECRET_UNAVAILABLE', 'SECRET_UNSAFE']) {
+    fails(code, START + 2 * DAY + ids);
+    const status = await statusAt(now, sources);
+    expect(protectionOf(status, now).sentence, code).toBe(
+      'Not protected: photos has not been backed up for 5d because the password or key for the destination cannot be read.',
+    );
+  }
 });
 
 test('a snapshot that was copied days after its source was read protects it as of when it was read', async () => {

@@ -139,6 +139,7 @@ export const overview = {
       'If it is a disk, mount it. If the backups were deleted, add another folder as a destination, and start again there.',
     locked_out:
       'Enter the right passphrase in the settings for this destination. It is in your recovery kit.',
+    no_secret: 'The job says which one, and what to do.',
     denied: 'Check the sign-in details in the settings for this destination.',
     unreachable: 'Holdfast keeps trying.',
     source_missing: 'Check the path, or remove the source.',
@@ -302,6 +303,7 @@ const BECAUSE: Readonly<Record<NonNullable<Statement['reason']>, string>> = {
   other_repository: ' because the destination holds a different repository than before',
   emptied: ' because the repository at the destination is gone',
   locked_out: ' because the passphrase of the destination is wrong or missing',
+  no_secret: ' because the password or key for the destination cannot be read',
   denied: ' because the destination refused the sign-in',
   unreachable: ' because the destination could not be reached',
   source_missing: ' because the source is not there',

@@ -122,6 +122,7 @@ export const overview: Texts['overview'] = {
       'Si c’est un disque, montez-le. Si les sauvegardes ont été effacées, ajoutez un autre dossier comme destination, et recommencez-y.',
     locked_out:
       'Indiquez la bonne phrase de passe dans les paramètres de la destination. Elle figure dans le kit de récupération.',
+    no_secret: 'La tâche dit lequel, et que faire.',
     denied: 'Vérifiez les identifiants enregistrés pour cette destination.',
     unreachable: 'Un nouvel essai se fera tout seul.',
     source_missing: 'Vérifiez le chemin, ou supprimez la source.',
@@ -284,6 +285,7 @@ const BECAUSE: Readonly<Record<NonNullable<Statement['reason']>, string>> = {
   other_repository: ', car la destination contient un autre dépôt qu’avant',
   emptied: ', car le dépôt n’est plus à la destination',
   locked_out: ', car la phrase de passe de la destination manque ou n’est pas la bonne',
+  no_secret: ', car un mot de passe ou une clé de la destination est illisible',
   denied: ', car la destination a refusé la connexion',
   unreachable: ', car la destination était injoignable',
   source_missing: ', car la source est introuvable',

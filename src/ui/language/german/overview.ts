@@ -118,6 +118,7 @@ export const overview: Texts['overview'] = {
       'Ist es eine Platte, hängen Sie sie ein. Wurden die Sicherungen gelöscht, richten Sie einen anderen Ordner als Ziel ein und fangen dort neu an.',
     locked_out:
       'Tragen Sie in den Einstellungen des Ziels die richtige Passphrase ein. Sie steht im Notfallblatt.',
+    no_secret: 'Der Auftrag sagt, welches, und was zu tun ist.',
     denied: 'Sehen Sie nach, womit die Einstellungen sich dort anmelden.',
     unreachable: 'Holdfast versucht es weiter.',
     source_missing: 'Prüfen Sie den Pfad, oder entfernen Sie die Quelle.',
@@ -286,6 +287,7 @@ const BECAUSE: Readonly<Record<NonNullable<Statement['reason']>, string>> = {
   other_repository: ', denn am Ziel liegt ein anderes Repository als zuvor',
   emptied: ', denn das Repository am Ziel ist nicht mehr da',
   locked_out: ', denn die Passphrase des Ziels passt nicht oder fehlt',
+  no_secret: ', denn ein Passwort oder Schlüssel für das Ziel ist nicht zu lesen',
   denied: ', denn das Ziel hat die Anmeldung abgelehnt',
   unreachable: ', denn das Ziel war nicht erreichbar',
   source_missing: ', denn die Quelle ist nicht da',

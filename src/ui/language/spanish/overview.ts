@@ -118,6 +118,7 @@ export const overview: Texts['overview'] = {
       'Si es un disco, móntelo. Si se borraron las copias de seguridad, añada otra carpeta como destino y empiece de nuevo allí.',
     locked_out:
       'Indique la frase de contraseña correcta en la configuración del destino. Está en el kit de recuperación.',
+    no_secret: 'La tarea indica cuál y qué hacer.',
     denied: 'Revise en la configuración con qué credenciales se accede allí.',
     unreachable: 'Se vuelve a intentar automáticamente.',
     source_missing: 'Revise la ruta, o quite el origen.',
@@ -283,6 +284,7 @@ const BECAUSE: Readonly<Record<NonNullable<Statement['reason']>, string>> = {
   other_repository: ', porque en el destino hay un repositorio distinto del de antes',
   emptied: ', porque el repositorio ya no está en el destino',
   locked_out: ', porque la frase de contraseña del destino es incorrecta o falta',
+  no_secret: ', porque no se puede leer la contraseña o clave del destino',
   denied: ', porque el destino rechazó las credenciales de acceso',
   unreachable: ', porque no se pudo acceder al destino',
   source_missing: ', porque el origen no está',

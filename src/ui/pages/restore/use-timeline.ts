@@ -145,16 +145,20 @@ export function knownPlaces(
   return [...known, ...others.map((name) => ({ name, isAway: false, isEarlier: false }))];
 }
 
-/** `none_here`: none in the chosen place; `none_of_source`: none of the chosen source. There are others. */
-export type EmptyReason = 'none_yet' | 'none_here' | 'none_of_source';
+/**
+ * `none_read`: there were backups, but no list of them can be read; `none_here`: none in the chosen place;
+ * `none_of_source`: none of the chosen source. There are others.
+ */
+export type EmptyReason = 'none_yet' | 'none_read' | 'none_here' | 'none_of_source';
 
 /** Why nothing is listed; undefined while that is unknown, or if something is. */
 export function emptyReason(
   { source, destination }: Pick<Place, 'source' | 'destination'>,
   listed: { readonly isKnown: boolean; readonly count: number },
-  { saved }: Pick<Overview, 'saved'>,
+  { saved, sources }: Pick<Overview, 'saved' | 'sources'>,
 ): EmptyReason | undefined {
   if (!listed.isKnown || listed.count > 0) return undefined;
   if (destination !== undefined) return 'none_here';
+  if (saved.snapshots === 0 && sources.some((one) => one.last_good_backup_at !== null)) return 'none_read';
   return source === undefined && saved.snapshots === 0 ? 'none_yet' : 'none_of_source';
 }
