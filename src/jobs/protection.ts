@@ -213,7 +213,7 @@ function adviceAgainst(reason: Reason): string {
     case 'denied':
       return 'Check the credentials in the settings.';
     case 'unreachable':
-      return 'Holdfast will try again.';
+      return 'Check the network, and that the server is running. Holdfast will try again.';
     case 'source_missing':
       return `Check the path, or remove the source: ${holdfast`sources remove DIR`}`;
     case 'source_unreadable':
@@ -298,7 +298,7 @@ function unreadCount({ files = 0, folders = 0 }: Statement['figures']): string {
   const parts = [
     ...(files > 0 || folders === 0 ? [fileCount(files)] : []),
     ...(folders > 0
-      ? [folders === 1 ? 'what is in 1 folder' : `what is in ${counted(folders)} folders`]
+      ? [folders === 1 ? 'everything in 1 folder' : `everything in ${counted(folders)} folders`]
       : []),
   ];
   return listOf(parts);

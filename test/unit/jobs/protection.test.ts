@@ -44,7 +44,7 @@ const SENTENCES: readonly (readonly [Statement, string])[] = [
       files: ['/home/anna/a', '/home/anna/b/c', '/elsewhere/d'],
       figures: { files: 4, folders: 1 },
     }),
-    'Protected, except 4 files and what is in 1 folder we could not read: a, b/c, /elsewhere/d and 2 more.',
+    'Protected, except 4 files and everything in 1 folder we could not read: a, b/c, /elsewhere/d and 2 more.',
   ],
   [
     statement('destination_away', { to: ['usb'], since: NOW - 420_000, figures: { far: 0 } }),

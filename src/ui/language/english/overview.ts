@@ -141,7 +141,7 @@ export const overview = {
       'Enter the right passphrase in the settings for this destination. It is in your recovery kit.',
     no_secret: 'The job says which one, and what to do.',
     denied: 'Check the sign-in details in the settings for this destination.',
-    unreachable: 'Holdfast keeps trying.',
+    unreachable: 'Check the network, and that the server is running. Holdfast keeps trying.',
     source_missing: 'Check the path, or remove the source.',
     source_unreadable: 'Give Holdfast permission to read it, or remove the source.',
     source_silent: 'Check that its server or program is running, or unmount it.',
@@ -188,6 +188,9 @@ export const overview = {
   holdings: {
     files: (count: number, shown: string, size: string) =>
       count === 1 ? `1 file (${size}) is protected.` : `${shown} files (${size}) are protected.`,
+    /** In place of `files` where the headline says that the person is not protected. */
+    lastFiles: (count: number, shown: string, size: string) =>
+      `The last good backups have ${count === 1 ? '1 file' : `${shown} files`} (${size}).`,
     snapshots: (count: number, shown: string, size: string, places: string) =>
       `${count === 1 ? '1 backup takes up' : `${shown} backups take up`} ${size}${places}.`,
     places: (count: number) => ` in ${count} places`,
@@ -326,6 +329,6 @@ function toWords(to: string | null): string {
 function unread(number: Said['number'], count: Said['count']): string {
   const [files, folders] = [number('files'), number('folders')];
   const ofFiles = files === 1 ? '1 file' : `${count('files')} files`;
-  const ofFolders = folders === 1 ? 'what is in 1 folder' : `what is in ${count('folders')} folders`;
+  const ofFolders = folders === 1 ? 'everything in 1 folder' : `everything in ${count('folders')} folders`;
   return folders === 0 ? ofFiles : files === 0 ? ofFolders : `${ofFiles} and ${ofFolders}`;
 }

@@ -124,7 +124,7 @@ export const overview: Texts['overview'] = {
       'Indiquez la bonne phrase de passe dans les paramètres de la destination. Elle figure dans le kit de récupération.',
     no_secret: 'La tâche dit lequel, et que faire.',
     denied: 'Vérifiez les identifiants enregistrés pour cette destination.',
-    unreachable: 'Un nouvel essai se fera tout seul.',
+    unreachable: 'Vérifiez le réseau, et que le serveur fonctionne. Un nouvel essai se fera tout seul.',
     source_missing: 'Vérifiez le chemin, ou supprimez la source.',
     source_unreadable: 'Autorisez Holdfast à la lire, ou supprimez la source.',
     source_silent: 'Vérifiez que son serveur ou son programme fonctionne, ou démontez-la.',
@@ -169,6 +169,8 @@ export const overview: Texts['overview'] = {
   holdings: {
     files: (count, shown, size) =>
       `${count === 1 ? 'Un fichier est protégé' : `${shown} ${count < 2 ? 'fichier est protégé' : 'fichiers sont protégés'}`} (${size}).`,
+    lastFiles: (count, shown, size) =>
+      `Les dernières sauvegardes réussies contiennent ${count === 1 ? 'un fichier' : `${shown} ${count < 2 ? 'fichier' : 'fichiers'}`} (${size}).`,
     snapshots: (count, shown, size, places) =>
       `${count === 1 ? 'Une sauvegarde occupe' : `${shown} ${count < 2 ? 'sauvegarde occupe' : 'sauvegardes occupent'}`} ${size}${places}.`,
     places: (count) => ` dans ${count} emplacements`,

@@ -120,7 +120,7 @@ export const overview: Texts['overview'] = {
       'Tragen Sie in den Einstellungen des Ziels die richtige Passphrase ein. Sie steht im Notfallblatt.',
     no_secret: 'Der Auftrag sagt, welches, und was zu tun ist.',
     denied: 'Sehen Sie nach, womit die Einstellungen sich dort anmelden.',
-    unreachable: 'Holdfast versucht es weiter.',
+    unreachable: 'Prüfen Sie das Netz, und ob der Server läuft. Holdfast versucht es weiter.',
     source_missing: 'Prüfen Sie den Pfad, oder entfernen Sie die Quelle.',
     source_unreadable: 'Erlauben Sie Holdfast, sie zu lesen, oder entfernen Sie die Quelle.',
     source_silent: 'Prüfen Sie, ob ihr Server oder Programm läuft, oder hängen Sie sie aus.',
@@ -165,6 +165,8 @@ export const overview: Texts['overview'] = {
   holdings: {
     files: (count, shown, size) =>
       `${count === 1 ? 'Eine Datei ist' : `${shown} Dateien sind`} geschützt (${size}).`,
+    lastFiles: (count, shown, size) =>
+      `Die letzten guten Sicherungen haben ${count === 1 ? 'eine Datei' : `${shown} Dateien`} (${size}).`,
     snapshots: (count, shown, size, places) =>
       `${count === 1 ? 'Eine Sicherung belegt' : `${shown} Sicherungen belegen`}${places} ${size}.`,
     places: (count) => ` an ${count} Orten`,

@@ -120,7 +120,7 @@ export const overview: Texts['overview'] = {
       'Indique la frase de contraseña correcta en la configuración del destino. Está en el kit de recuperación.',
     no_secret: 'La tarea indica cuál y qué hacer.',
     denied: 'Revise en la configuración con qué credenciales se accede allí.',
-    unreachable: 'Se vuelve a intentar automáticamente.',
+    unreachable: 'Compruebe la red y que el servidor funciona. Se vuelve a intentar automáticamente.',
     source_missing: 'Revise la ruta, o quite el origen.',
     source_unreadable: 'Permita que Holdfast lo lea, o quite el origen.',
     source_silent: 'Compruebe que su servidor o programa funciona, o desmóntelo.',
@@ -165,6 +165,8 @@ export const overview: Texts['overview'] = {
   holdings: {
     files: (count, shown, size) =>
       `${count === 1 ? 'Hay un archivo protegido' : `Hay ${shown} archivos protegidos`} (${size}).`,
+    lastFiles: (count, shown, size) =>
+      `Las últimas copias correctas tienen ${count === 1 ? 'un archivo' : `${shown} archivos`} (${size}).`,
     snapshots: (count, shown, size, places) =>
       `${count === 1 ? 'Una copia de seguridad ocupa' : `${shown} copias de seguridad ocupan`} ${size}${places}.`,
     places: (count) => ` en ${count} lugares`,

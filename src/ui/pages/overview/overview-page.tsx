@@ -6,14 +6,15 @@ import type { Headline, Overview } from '../../../api/schemas/page/overview.ts';
 import { useActiveJobs, useOverview } from '../../agent/overview.ts';
 import { Card, PageHead } from '../../components/card.tsx';
 import { Command } from '../../components/command.tsx';
-import { formatAge, formatBytes, formatCount, formatPercent } from '../../language/format.ts';
+import { formatAge } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
 import { goTo, hrefOf, type Route } from '../../parts/route.ts';
 import { isFresh, wasLeft } from './first-time.ts';
 import { ChecksCard } from './checks-card.tsx';
 import { DestinationsCard } from './destinations-card.tsx';
-import { bySource, isAllRead, nextRun, protectedIn, savedShare, storedIn } from './figures.ts';
+import { bySource, nextRun } from './figures.ts';
 import { moreOf, Said } from './headline.tsx';
+import { holdingsOf } from './holdings.ts';
 import { OverviewActions } from './overview-actions.tsx';
 import { SourcesCard } from './sources-card.tsx';
 import { TimelineCard } from './timeline-card.tsx';
@@ -69,30 +70,6 @@ function outlookOf({ sources, pause }: Overview): string | undefined {
   const due =
     new Date(next).getTime() <= Date.now() ? t.overview.nextDue : t.overview.nextRun(formatAge(next));
   return sources.every(({ watching }) => watching) ? `${due} ${t.overview.watched}` : due;
-}
-
-/** What the backups hold and take, in one line. */
-function holdingsOf(overview: Overview): string {
-  const { sources, saved, destinations } = overview;
-  const { files, bytes } = protectedIn(sources);
-  if (files === 0) return '';
-  const texts = t.overview.holdings;
-  const share = savedShare(overview);
-  const places = isAllRead(overview) && destinations.length > 1 ? texts.places(destinations.length) : '';
-  return [
-    texts.files(files, formatCount(files), formatBytes(bytes)),
-    ...(saved.snapshots === 0
-      ? []
-      : [
-          texts.snapshots(
-            saved.snapshots,
-            formatCount(saved.snapshots),
-            formatBytes(storedIn(destinations)),
-            places,
-          ),
-        ]),
-    ...(share === undefined ? [] : [texts.share(formatPercent(share))]),
-  ].join(' ');
 }
 
 function NothingChosen({ overview }: { readonly overview: Overview }): JSX.Element {
