@@ -5,6 +5,7 @@ import { formatBytes, formatDuration } from '../../base/units.ts';
 import { DEFAULT_DESTINATION, EMBEDDED_DESTINATION } from '../../config/effective-settings.ts';
 import { holdsBackups } from '../../config/embedded-repository.ts';
 import { whyItCannotRun } from '../../daemon/state/disk.ts';
+import { whyItIsRefused } from '../../daemon/state/private-state.ts';
 import type { DestinationStatus, FullStatus } from '../../jobs/agent.ts';
 import { adviceOf, detailOf, moreOf, othersOf, protectionOf, sentenceOf } from '../../jobs/protection.ts';
 import type { Statement } from '../../jobs/statement.ts';
@@ -65,7 +66,11 @@ async function showAbsent(options: OutputOptions, { out, env }: Context): Promis
   }
   const { red, bold } = createStyles(wantsColor(out.stream, env));
   await out.line(red(bold(sentence)));
-  const obstacle = elsewhere === undefined ? await whyItCannotRun(statePaths(env).directory) : undefined;
+  const { directory } = statePaths(env);
+  const obstacle =
+    elsewhere === undefined
+      ? ((await whyItCannotRun(directory)) ?? (await whyItIsRefused(directory)))
+      : undefined;
   if (obstacle !== undefined) await out.line(printable(obstacle));
   await out.line(
     elsewhere === undefined

@@ -9,6 +9,7 @@ import { tryDestination } from '../../daemon/doctor/try-destination.ts';
 import type { Destination } from '../../destination/destination.ts';
 import { directoryOf, parseLocation, shownPlace } from '../../destination/location.ts';
 import { openDestination } from '../../destination/open/open.ts';
+import { requireFree } from '../../repository/new-objects.ts';
 import { readKeyFiles } from '../../repository/slots/key-files.ts';
 import type { Secret } from '../../repository/slots/key-slots.ts';
 import { holdfast } from '../../base/holdfast-command.ts';
@@ -161,6 +162,11 @@ export async function checkOpening(
     if (!isForAgentOnly(place, error)) throw error;
     return warning(check, `${shown} was not opened: only the agent has its passphrase`, '');
   }
+  if (secret === undefined && remembered === undefined) {
+    // The first start makes the key, and the first backup the repository.
+    const { state } = await lookAt(place, undefined, context);
+    if (state === 'empty') return ok(check, `${shown} is available, not used yet`);
+  }
   if (secret === undefined)
     return problem(
       check,
@@ -180,11 +186,36 @@ export async function checkOpening(
       ? ok(check, `${shown} opens (${shortId(repository.id)})`)
       : notThatOne(check, shown, repository.id, remembered);
   } catch (error) {
-    if (!(error instanceof HoldfastError) || remembered === undefined) throw error;
+    if (!(error instanceof HoldfastError)) throw error;
+    if (remembered === undefined) {
+      if (error.code === 'NO_REPOSITORY') await requireRoom(place, context);
+      throw error;
+    }
     if (error.code === 'NO_REPOSITORY') return noLongerThere(check, shown, remembered);
     const other = error.code === 'WRONG_PASSPHRASE' ? await otherThan(remembered, place, context) : undefined;
     if (other === undefined) throw error;
     return notThatOne(check, shown, other, remembered);
+  }
+}
+
+/**
+ * Where there is no repository yet, the first backup makes it, unless the place holds something else.
+ * @throws {RepositoryError} for such a place
+ */
+async function requireRoom(place: DestinationSettings, context: Context): Promise<void> {
+  const { signal } = context;
+  let destination: Destination;
+  try {
+    destination = await openDestination(place.url, await reachOfSettings(place, context), signal);
+  } catch (error) {
+    // Why it cannot be opened is known already.
+    if (error instanceof HoldfastError) return;
+    throw error;
+  }
+  try {
+    await requireFree(destination, signal);
+  } finally {
+    await destination.close();
   }
 }
 

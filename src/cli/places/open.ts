@@ -293,7 +293,6 @@ async function openAsSet(
       `The passphrase of the destination ${name} does not open the repository at ${shownLocation(url)}`,
       {
         hint: 'Check that the right disk is mounted there. If the passphrase was changed, set the new one in the settings of the destination.',
-        cause: error,
       },
     );
   }

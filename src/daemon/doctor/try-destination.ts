@@ -192,7 +192,7 @@ async function lookForRepository(
   if (ids.length > 0 && damaged.length === 0 && remembered !== undefined && !ids.includes(remembered))
     return problem(
       'repository',
-      'Another repository is there than the one that holds your backups, so a backup would fail',
+      'The repository there is not the one that holds your backups, so a backup would fail',
       'Connect or mount the right disk. To use this repository, move it to another folder, and add that as a destination.',
     );
   // The first backup and "init" would refuse these places too.
