@@ -89,7 +89,9 @@ export function sentenceOf(said: Statement, checks: readonly StatusCheck[], nowM
     case 'overdue':
       return `Not protected: ${subject(said, 'has', 'have')} not been backed up${toWords(to)} for ${age}${because(said.reason)}.`;
     case 'first_backup_runs':
-      return 'Not protected yet: the first backup is running.';
+      return figures['waits'] === 1
+        ? 'Not protected yet: the first backup is waiting to start.'
+        : 'Not protected yet: the first backup is running.';
     case 'first_backup_paused':
       return 'Not protected yet: the first backup starts when the pause ends.';
     case 'last_failed':
@@ -162,7 +164,10 @@ export function adviceOf(one: Statement): string {
     case 'last_failed':
     case 'never_backed_up':
     case 'overdue':
-      return reason === null ? '' : adviceAgainst(reason);
+      if (one.figures['paused'] === 1) return `Backups are paused. To resume: ${holdfast`resume`}`;
+      return reason === null
+        ? `The jobs say what happened: ${holdfast`jobs`}. To back up now: ${holdfast`backup DIR`}`
+        : adviceAgainst(reason);
     case 'check_undone':
     case 'drill_undone':
     case 'prune_failed':
@@ -182,9 +187,10 @@ export function adviceOf(one: Statement): string {
       return `If the disk fails, both are lost. Add a destination elsewhere: ${holdfast`destinations add NAME LOCATION --default`}`;
     case 'untested':
       return `Restore a file you know, and look at it: ${holdfast`restore latest FILE --target DIR`}`;
+    case 'first_backup_runs':
+      return one.figures['waits'] === 1 ? `The job says what it is waiting for: ${holdfast`jobs`}` : '';
     case 'check_failed':
     case 'check_warns':
-    case 'first_backup_runs':
     case 'destination_away':
     case 'protected':
       return '';

@@ -197,7 +197,9 @@ function standingStatements(scene: Scene): readonly Statement[] {
   const withReason = (meant: readonly Standing[]): Partial<StatementFacts> => {
     const reasons = new Set(meant.map(reasonOf));
     const [only = null] = reasons;
-    return { ...scene.about(meant), reason: reasons.size === 1 ? only : null };
+    const reason = reasons.size === 1 ? only : null;
+    const isHeldUp = reason === null && pause !== undefined;
+    return { ...scene.about(meant), reason, figures: isHeldUp ? { paused: 1 } : {} };
   };
 
   // Rules that leave out everything have a statement of their own, and so has an empty source: both say why there is none.
@@ -228,9 +230,12 @@ function standingStatements(scene: Scene): readonly Statement[] {
   const ahead = standings.filter(({ statedGoodAt }) => isAhead(statedGoodAt, now()));
   const aheadMs = Math.max(0, ...ahead.map(({ statedGoodAt }) => (statedGoodAt ?? 0) - now()));
   const found: Statement[] = [];
-  if (isFirst)
-    found.push(statement(isHeld ? 'first_backup_paused' : 'first_backup_runs', scene.about(never)));
-  else if (never.length > 0) found.push(statement('never_backed_up', withReason(never)));
+  if (isFirst) {
+    // It may be waiting for hours, as for mains power.
+    const figures = jobs.count('running') === 0 ? { waits: 1 } : {};
+    const code = isHeld ? 'first_backup_paused' : 'first_backup_runs';
+    found.push(statement(code, { ...scene.about(never), figures: isHeld ? {} : figures }));
+  } else if (never.length > 0) found.push(statement('never_backed_up', withReason(never)));
   if (overdue.length > 0) found.push(statement('overdue', withReason(overdue)));
   for (const meant of bySourceAndReason(failed, reasonOf))
     found.push(statement('last_failed', withReason(meant)));

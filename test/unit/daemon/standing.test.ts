@@ -165,6 +165,35 @@ test('a source that a person has said to be empty on purpose has failed no longe
   );
 });
 
+test('a first backup that waits is not said to run', async () => {
+  const sources = [source('/photos')];
+  job('waits', '/photos', START);
+  const status = await statusAt(START, sources);
+  expect(protectionOf(status, START)).toMatchObject({
+    level: 'warning',
+    sentence: 'Not protected yet: the first backup is waiting to start.',
+  });
+  const queued = newJob('bkp_running', backupOf('/photos', settings.defaultDestination), 'schedule', START);
+  database.jobs.insert(started(queued, START));
+  expect(protectionOf(await statusAt(START, sources), START).sentence).toBe(
+    'Not protected yet: the first backup is running.',
+  );
+});
+
+test('a backup is late because of a pause only where nothing else is wrong', async () => {
+  const sources = [source('/photos')];
+  job('completes', '/photos', START);
+  const now = START + 5 * DAY;
+  const lateWhilePaused = async (): Promise<unknown> => {
+    const { statements } = await statusAt(now, sources, { pause: () => ({ until: null }) });
+    const late = statements.find(({ code }) => code === 'overdue');
+    return [late?.reason, late?.figures];
+  };
+  expect(await lateWhilePaused()).toEqual([null, { paused: 1 }]);
+  job('fails', '/photos', START + 4 * DAY);
+  expect(await lateWhilePaused()).toEqual(['denied', {}]);
+});
+
 test('why a backup is late: a disk is unplugged, a server is not, and a folder of the system disk has its own words', async () => {
   const sources = [source('/photos')];
   await toldAt(START, sources);

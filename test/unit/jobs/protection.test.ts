@@ -163,6 +163,19 @@ describe('the advice', () => {
       expect(adviceOf(statement('source_left_out', older))).toMatch(/^Older snapshots are kept. The job/);
   });
 
+  test('where no backup has failed, as after one was canceled, is to look at the jobs and try again', () => {
+    for (const code of ['never_backed_up', 'overdue'] as const)
+      expect(adviceOf(statement(code, HOME))).toBe(
+        'The jobs say what happened: holdfast jobs. To back up now: holdfast backup DIR',
+      );
+  });
+
+  test('against backups that are late because they are paused is to resume them', () => {
+    expect(adviceOf(statement('overdue', { ...HOME, figures: { paused: 1 } }))).toBe(
+      'Backups are paused. To resume: holdfast resume',
+    );
+  });
+
   test('for files that could not be read says when the warning ends', () => {
     const one = statement('files_unread', { ...HOME, files: ['/home/anna/x'] });
     expect(adviceOf(one)).toContain('The next backup clears this warning.');

@@ -38,6 +38,15 @@ describe('what to do', () => {
     expect(todoOf(about({ code, figures: { files_before: 60 } }))).toContain(older);
   });
 
+  test('about a backup that was canceled is to try again', () => {
+    for (const code of ['never_backed_up', 'overdue'] as const)
+      expect(todoOf(about({ code }))).toBe('The jobs say what happened. To try again, choose “Back up now”.');
+    expect(todoOf(about({ code: 'overdue', figures: { paused: 1 } }))).toBe(
+      'Backups are paused. Resume them.',
+    );
+    expect(todoOf(about({ code: 'protected' }))).toBe('');
+  });
+
   test('about a repository that is lost or replaced names another folder, as its own place stays refused', () => {
     for (const reason of ['emptied', 'other_repository'] as const) {
       const todo = todoOf(about({ code: 'last_failed', reason }));

@@ -56,7 +56,8 @@ export const overview = {
       `${names} is ${reason === 'source_missing' ? 'gone' : 'empty'}: it had ${number('files_before') === 1 ? '1 file' : `${count('files_before')} files`} at its last backup`,
     files_disappeared: ({ count, names }) =>
       `${count('files_gone')} of ${count('files_before')} files disappeared from ${names}`,
-    files_burst: ({ count, names }) => `${count('touched')} files in ${names} came, changed or went at once`,
+    files_burst: ({ count, names }) =>
+      `${count('touched')} files in ${names} were added, changed or deleted at once`,
     name_claimed: ({ number, names }) =>
       `Write-only key ${number('write_only_key')} stored a backup in the name of ${names}, for which others store too`,
     destination_gone: ({ to }) => `Not protected: the folder of ${to} is gone, and so are the backups in it`,
@@ -69,8 +70,9 @@ export const overview = {
     overdue: ({ sources, to, age, reason }) =>
       `Not protected: ${sources === 1 ? '{} has' : `${sources} sources have`} not been backed up` +
       `${toWords(to)}${age === '' ? ' in time' : ` for ${age}`}${because(reason)}`,
-    first_backup_runs: () => 'Not protected yet: the first backup is on its way',
-    first_backup_paused: () => 'Not protected yet: the first backup waits for the end of the pause',
+    first_backup_runs: ({ number }) =>
+      `Not protected yet: the first backup is ${number('waits') === 1 ? 'waiting to start' : 'running'}`,
+    first_backup_paused: () => 'Not protected yet: the first backup starts when the pause ends',
     last_failed: ({ names, to, ago, reason }) =>
       `Protected, but the last backup of ${names}${toWords(to)} failed${reason === 'other' ? '' : because(reason)}; the last good one was ${ago}`,
     files_unread: ({ number, count, files }) =>
@@ -78,13 +80,13 @@ export const overview = {
     clock_behind: ({ span }) =>
       `Protected, but the clock of this computer is or was wrong: the last backup has a time ${span('ahead_ms')} from now`,
     same_place: ({ to, names }) =>
-      `Protected, but by fewer copies than it looks: ${to} are the same place, so the backups of ${names} are there once`,
+      `Protected, but with fewer copies than it seems: ${to} are the same place, so there is only one copy of the backups of ${names}`,
     state_nearly_full: ({ size }) =>
       `Protected, but only ${size('free_bytes')} are free on the disk where Holdfast keeps its state`,
     check_undone: ({ to }) => `Protected, but ${to} could not be checked`,
     drill_undone: ({ to }) => `Protected, but the last restore drill of ${to} could not be done`,
     prune_failed: ({ to }) => `Protected, but old snapshots at ${to} could not be removed`,
-    paused: ({ ago }) => `Paused: the last good backup was ${ago}, and none is made now`,
+    paused: ({ ago }) => `Paused: no new backups are made; the last good one was ${ago}`,
     not_watched: ({ names }) => `Protected, but changes in ${names} are not noticed as they happen`,
     destination_away: ({ to, age, number }) =>
       number('far') === 1
@@ -149,6 +151,9 @@ export const overview = {
     source_unfit: 'Choose a folder or a file, and remove this source.',
     source_empty: 'If it is a disk, mount it. If it is meant to be empty, confirm that in the alarm.',
     other: 'The job says what went wrong.',
+    /** Where no backup has failed, or several have for different reasons. */
+    none: 'The jobs say what happened. To try again, choose “Back up now”.',
+    paused: 'Backups are paused. Resume them.',
   } as Readonly<Partial<Record<string, string>>>,
   unread: {
     leaveOut: 'Leave it out',
@@ -157,6 +162,12 @@ export const overview = {
     acceptOf: (file: string) => `Accept that it cannot be read: ${file}`,
     hint: 'If you leave it out, it is not backed up. If you accept it, Holdfast still tries to read it each time, but stops warning you.',
     done: 'Saved. A backup is starting.',
+  },
+  /** In place of the headline, which may no longer be so, while the agent does not answer. */
+  unanswered: {
+    title: 'Not known: the agent is not answering',
+    what: (time: string) =>
+      `What you see below is from ${time}. While the agent is stopped, there are no automatic backups. To start it, run this: ${holdfast`start`}`,
   },
   nextRun: (when: string) => `The next backup is due ${when}.`,
   nextDue: 'The next backup is due now.',

@@ -50,7 +50,8 @@ export const overview: Texts['overview'] = {
     overdue: ({ sources, to, age, reason }) =>
       `Non protégé : ${sources === 1 ? '{} n’a pas été sauvegardé' : `${sources} sources n’ont pas été sauvegardées`}` +
       `${toWords(to)}${age === '' ? ' à temps' : ` depuis ${age}`}${because(reason)}`,
-    first_backup_runs: () => 'Pas encore protégé : la première sauvegarde est en cours',
+    first_backup_runs: ({ number }) =>
+      `Pas encore protégé : la première sauvegarde ${number('waits') === 1 ? 'attend de commencer' : 'est en cours'}`,
     first_backup_paused: () => 'Pas encore protégé : la première sauvegarde attend la fin de la pause',
     last_failed: ({ names, to, ago, reason }) =>
       `Protégé, mais la dernière sauvegarde de ${names}${toWords(to)} a échoué${reason === 'other' ? '' : because(reason)} ; dernière réussite ${ago}`,
@@ -132,6 +133,8 @@ export const overview: Texts['overview'] = {
     source_unfit: 'Choisissez un dossier ou un fichier, et supprimez cette source.',
     source_empty: 'Si c’est un disque, montez-le. Si c’est vide à dessein, dites-le dans l’alerte.',
     other: 'La tâche dit ce qui n’a pas marché.',
+    none: 'Les tâches disent ce qui s’est passé. Pour réessayer, lancez une sauvegarde.',
+    paused: 'Les sauvegardes sont en pause. Reprenez-les.',
   },
   unread: {
     leaveOut: 'Exclure',
@@ -140,6 +143,11 @@ export const overview: Texts['overview'] = {
     acceptOf: (file) => `Accepter que ce soit illisible : ${file}`,
     hint: 'Ce que vous excluez n’est plus sauvegardé. Ce que vous acceptez est réessayé à chaque fois, sans nouvel avertissement.',
     done: 'Enregistré. Une sauvegarde va commencer.',
+  },
+  unanswered: {
+    title: 'Inconnu : l’agent ne répond pas',
+    what: (time) =>
+      `Ce que vous voyez ci-dessous date du ${time}. Tant que l’agent est arrêté, rien n’est sauvegardé automatiquement. Pour le démarrer : ${holdfast`start`}`,
   },
   nextRun: (when) => `Prochaine sauvegarde prévue ${when}.`,
   nextDue: 'La prochaine sauvegarde est prévue maintenant.',

@@ -46,7 +46,8 @@ export const overview: Texts['overview'] = {
     overdue: ({ sources, to, age, reason }) =>
       `Nicht geschützt: ${sources === 1 ? '{} wurde' : `${sources} Quellen wurden`} ` +
       `${age === '' ? 'nicht rechtzeitig' : `seit ${dative(age)} nicht`}${toWords(to)} gesichert${because(reason)}`,
-    first_backup_runs: () => 'Noch nicht geschützt: die erste Sicherung läuft',
+    first_backup_runs: ({ number }) =>
+      `Noch nicht geschützt: die erste Sicherung ${number('waits') === 1 ? 'wartet noch' : 'läuft'}`,
     first_backup_paused: () => 'Noch nicht geschützt: die erste Sicherung wartet auf das Ende der Pause',
     last_failed: ({ names, to, ago, reason }) =>
       `Geschützt, aber die letzte Sicherung von ${names}${toWords(to)} ist gescheitert${reason === 'other' ? '' : because(reason)}; die letzte gute war ${ago}`,
@@ -128,6 +129,8 @@ export const overview: Texts['overview'] = {
     source_unfit: 'Wählen Sie einen Ordner oder eine Datei, und entfernen Sie diese Quelle.',
     source_empty: 'Ist es eine Platte, hängen Sie sie ein. Soll es leer sein, bestätigen Sie das beim Alarm.',
     other: 'Der Auftrag sagt, was schiefging.',
+    none: 'Die Aufträge sagen, was geschah. „Jetzt sichern“ versucht es noch einmal.',
+    paused: 'Die Sicherungen sind angehalten. Setzen Sie sie fort.',
   },
   unread: {
     leaveOut: 'Weglassen',
@@ -136,6 +139,11 @@ export const overview: Texts['overview'] = {
     acceptOf: (file) => `Hinnehmen, dass es nicht lesbar ist: ${file}`,
     hint: 'Weggelassenes wird nicht gesichert. Hingenommenes versucht Holdfast jedes Mal und warnt nicht mehr davor.',
     done: 'Gespeichert. Eine Sicherung läuft an.',
+  },
+  unanswered: {
+    title: 'Nicht bekannt: der Agent antwortet nicht',
+    what: (time) =>
+      `Was Sie unten sehen, ist vom Stand ${time}. Solange der Agent nicht läuft, wird nichts automatisch gesichert. So starten Sie ihn: ${holdfast`start`}`,
   },
   nextRun: (when) => `Die nächste Sicherung ist ${when} fällig.`,
   nextDue: 'Die nächste Sicherung ist jetzt fällig.',

@@ -46,7 +46,8 @@ export const overview: Texts['overview'] = {
     overdue: ({ sources, to, age, reason }) =>
       `Sin protección: ${late(sources === 1 ? '{}' : `${sources} orígenes`, sources, age)}` +
       `${toWords(to)}${because(reason)}`,
-    first_backup_runs: () => 'Todavía sin protección: la primera copia de seguridad está en curso',
+    first_backup_runs: ({ number }) =>
+      `Todavía sin protección: la primera copia de seguridad ${number('waits') === 1 ? 'espera para empezar' : 'está en curso'}`,
     first_backup_paused: () =>
       'Todavía sin protección: la primera copia de seguridad espera a que termine la pausa',
     last_failed: ({ names, to, ago, reason }) =>
@@ -128,6 +129,8 @@ export const overview: Texts['overview'] = {
     source_unfit: 'Elija una carpeta o un archivo, y quite este origen.',
     source_empty: 'Si es un disco, móntelo. Si debe estar vacío, indíquelo en la alarma.',
     other: 'La tarea indica qué falló.',
+    none: 'Las tareas indican qué pasó. Para intentarlo de nuevo, inicie una copia.',
+    paused: 'Las copias están en pausa. Reanúdelas.',
   },
   unread: {
     leaveOut: 'Excluirlo',
@@ -136,6 +139,11 @@ export const overview: Texts['overview'] = {
     acceptOf: (file) => `Aceptar que no se puede leer: ${file}`,
     hint: 'Si lo excluye, no se copia. Si lo acepta, Holdfast lo intenta cada vez y ya no avisa.',
     done: 'Guardado. La copia de seguridad está en marcha.',
+  },
+  unanswered: {
+    title: 'No se sabe: el agente no responde',
+    what: (time) =>
+      `Lo que ve abajo es del ${time}. Mientras el agente está parado, no se hace ninguna copia automática. Para iniciarlo: ${holdfast`start`}`,
   },
   nextRun: (when) => `Próxima copia de seguridad: ${when}.`,
   nextDue: 'La próxima copia de seguridad toca ahora.',

@@ -3,10 +3,10 @@ import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { holdfast, shellWord } from '../../agent/program.ts';
 import type { Headline, Overview } from '../../../api/schemas/page/overview.ts';
-import { useActiveJobs, useOverview } from '../../agent/overview.ts';
+import { useActiveJobs, useIsUnanswered, useOverview } from '../../agent/overview.ts';
 import { Card, PageHead } from '../../components/card.tsx';
 import { Command } from '../../components/command.tsx';
-import { formatAge } from '../../language/format.ts';
+import { formatAge, formatTime } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
 import { goTo, hrefOf, type Route } from '../../parts/route.ts';
 import { isFresh, wasLeft } from './first-time.ts';
@@ -23,13 +23,14 @@ import { JobProgress } from '../../parts/job-progress.tsx';
 export function OverviewPage({ route: _route }: { readonly route: Route }): JSX.Element {
   const overview = useOverview();
   const { sources } = overview;
+  const isUnanswered = useIsUnanswered();
   const leadsAway = isFresh(overview) && !wasLeft();
   useEffect(() => {
     if (leadsAway) goTo(hrefOf(['start']), 'replace');
   }, [leadsAway]);
   return (
     <div class="overview">
-      <Head overview={overview} />
+      {isUnanswered ? <Unanswered time={overview.time} /> : <Head overview={overview} />}
       <ChecksCard />
       <ActiveCard />
       <TimelineCard />
@@ -58,6 +59,24 @@ function Head({ overview }: { readonly overview: Overview }): JSX.Element {
         actions={sources.length === 0 ? undefined : <OverviewActions />}
       >
         {[outlookOf(overview), holdingsOf(overview)].filter(Boolean).join(' ')}
+      </PageHead>
+    </div>
+  );
+}
+
+function Unanswered({ time }: Pick<Overview, 'time'>): JSX.Element {
+  const { title, what } = t.overview.unanswered;
+  return (
+    <div class="headline warning">
+      <PageHead
+        title={
+          <>
+            <LevelIcon level="warning" />
+            <span>{title}</span>
+          </>
+        }
+      >
+        {what(formatTime(time))}
       </PageHead>
     </div>
   );
@@ -116,7 +135,9 @@ function ActiveCard(): JSX.Element | null {
   const jobs = useActiveJobs();
   if (jobs.length === 0) return null;
   return (
-    <Card title={t.overview.activeTitle}>
+    <Card
+      title={jobs.every(({ status }) => status === 'queued') ? t.jobs.states.queued : t.overview.activeTitle}
+    >
       <ul class="divided">
         {jobs.map((job) => (
           <li key={job.id}>

@@ -6,9 +6,11 @@ import { hrefOf } from '../../parts/route.ts';
 
 /** Empty when there is nothing to do. */
 export function todoOf(statement: Statement): string {
-  const { reason, check } = statement;
+  const { code, reason, check, figures } = statement;
   if (check !== null) return t.overview.checks[check]?.todo ?? '';
-  const remedy = reason === null ? undefined : t.overview.remedies[reason];
+  const isUnexplained = code === 'never_backed_up' || code === 'overdue';
+  const unexplained = figures['paused'] === 1 ? 'paused' : 'none';
+  const remedy = t.overview.remedies[reason ?? (isUnexplained ? unexplained : '')];
   return t.overview.todo[todoKey(statement)] ?? remedy ?? '';
 }
 
