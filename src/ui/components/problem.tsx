@@ -41,7 +41,12 @@ export function errorWords(
   const { reason, errno, is_there: isThere } = details as Readonly<Record<string, unknown>>;
   if (reason === 'away') return t.problems['DESTINATION_UNREACHABLE'];
   const cause = isThere === false ? 'gone' : (reason ?? (errno === 'EPERM' ? 'EACCES' : errno));
-  return t.problems[`${code}.${String(cause)}`] ?? t.problems[`${type}.${code}`] ?? t.problems[code];
+  return (
+    t.problems[`${code}.${String(cause)}`] ??
+    t.problems[`${type}.${code}`] ??
+    t.problems[`failed.${code}`] ??
+    t.problems[code]
+  );
 }
 
 /** Shows why a restore failed. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Job } from '../../../src/jobs/job.ts';
 import { noticeOfJob } from '../../../src/notify/job-notice.ts';
+import { titleOf } from '../../../src/notify/notice.ts';
 import { restoreJob, sampleJob } from './sample-job.ts';
 
 const kindOf = (job: Job): string | undefined => noticeOfJob(job, 'workshop', [])?.kind;
@@ -34,6 +35,17 @@ describe('the notice of a job', () => {
     expect(notice?.text).toMatch(
       / 12 warnings\. The first ones:\n(?:\/home\/ada\/db: permission denied\n?){10}$/,
     );
+  });
+
+  it('has a title that says only what is so: a warning need not be about files', () => {
+    const titleFor = (job: Job): string | undefined => {
+      const notice = noticeOfJob(job, 'workshop', []);
+      return notice === null ? undefined : titleOf({ source: null, job: null, ...notice });
+    };
+    expect(titleFor(sampleJob())).toBe('Backup completed: /home/ada');
+    expect(titleFor(sampleJob({ result: 'warning' }))).toBe('Backup completed with warnings: /home/ada');
+    expect(titleFor(restoreJob())).toBe('Restore completed');
+    expect(titleFor(restoreJob({ result: 'warning' }))).toBe('Restore completed with warnings');
   });
 
   it('says why it failed', () => {

@@ -108,6 +108,11 @@ describe('errors by their code', () => {
     );
   });
 
+  it('tell a job that a command kept from starting from one that lacks what the command makes', () => {
+    expect(errorWords({ code: 'HOOK_FAILED' }, 'backup')).toContain('the job did not start');
+    expect(explained('HOOK_FAILED', 'backup')).toContain('the backup may lack what it produces');
+  });
+
   it('tell a source that is gone from one that is empty', () => {
     const said = (isThere: boolean): string | undefined =>
       errorWords({ code: 'SOURCE_SUSPICIOUSLY_EMPTY', details: { is_there: isThere } });

@@ -41,9 +41,11 @@ export const problems = {
   INSUFFICIENT_STORAGE:
     'A disk is full. Free up space at the destination or on this computer, then run it again.',
   JOB_INTERRUPTED:
-    'The job stopped three times without making progress, often because memory ran out. Read the log below, then run it again.',
+    'The job stopped three times without making progress, often because memory ran out. Read its log, then run it again.',
   HOOK_FAILED:
-    'The command that runs before the job failed. The job did not start, or may lack what the command produces. Fix the command.',
+    'The command that runs before the job failed, so the backup may lack what it produces. Fix the command.',
+  'failed.HOOK_FAILED':
+    'The command that runs before the job failed, so the job did not start. The log has what it printed. Fix the command.',
   SECRET_UNAVAILABLE:
     'The secret for the destination is not where the settings say. Put it back, or correct the settings.',
   SECRET_UNSAFE:

@@ -45,9 +45,11 @@ export const problems: Texts['problems'] = {
   INSUFFICIENT_STORAGE:
     'Un disque est plein. Libérez de la place à la destination ou sur cet ordinateur, puis relancez la tâche.',
   JOB_INTERRUPTED:
-    'La tâche s’est interrompue trois fois sans avancer. Lisez le journal ci-dessous, puis relancez-la ; souvent, c’est la mémoire qui a manqué.',
+    'La tâche s’est interrompue trois fois sans avancer. Lisez son journal, puis relancez-la ; souvent, c’est la mémoire qui a manqué.',
   HOOK_FAILED:
-    'La commande à exécuter avant la tâche a échoué : la tâche n’a pas commencé, ou il lui manque ce que la commande devait produire. Corrigez la commande.',
+    'La commande à exécuter avant la tâche a échoué. Il manque peut-être à la sauvegarde ce qu’elle devait produire. Corrigez la commande.',
+  'failed.HOOK_FAILED':
+    'La commande à exécuter avant la tâche a échoué, et la tâche n’a pas commencé. Le journal contient ce qu’elle a affiché. Corrigez la commande.',
   SECRET_UNAVAILABLE:
     'Le secret de la destination n’est pas là où les paramètres l’indiquent. Remettez-le en place, ou indiquez un autre endroit.',
   SECRET_UNSAFE:

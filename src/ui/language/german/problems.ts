@@ -45,9 +45,11 @@ export const problems: Texts['problems'] = {
   INSUFFICIENT_STORAGE:
     'Eine Platte ist voll. Schaffen Sie Platz am Ziel oder auf diesem Rechner, und führen Sie den Auftrag noch einmal aus.',
   JOB_INTERRUPTED:
-    'Die Arbeit brach dreimal hintereinander ab, ohne weiterzukommen. Lesen Sie unten das Protokoll, und führen Sie den Auftrag noch einmal aus; oft fehlte Arbeitsspeicher.',
+    'Die Arbeit brach dreimal hintereinander ab, ohne weiterzukommen. Lesen Sie ihr Protokoll, und führen Sie den Auftrag noch einmal aus; oft fehlte Arbeitsspeicher.',
   HOOK_FAILED:
-    'Der Befehl, der laut Einstellungen vorher läuft, ist gescheitert: Der Auftrag begann nicht, oder ihm fehlt, was der Befehl erzeugt. Berichtigen Sie den Befehl.',
+    'Der Befehl, der laut Einstellungen vorher läuft, ist gescheitert. Der Sicherung fehlt vielleicht, was er erzeugt. Berichtigen Sie den Befehl.',
+  'failed.HOOK_FAILED':
+    'Der Befehl, der laut Einstellungen vorher läuft, ist gescheitert, und der Auftrag begann nicht. Was der Befehl ausgab, steht im Protokoll. Berichtigen Sie den Befehl.',
   SECRET_UNAVAILABLE:
     'Das Geheimnis des Ziels liegt nicht dort, wo die Einstellungen sagen. Legen Sie es zurück, oder nennen Sie einen anderen Ort.',
   SECRET_UNSAFE:

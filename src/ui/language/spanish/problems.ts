@@ -43,9 +43,11 @@ export const problems: Texts['problems'] = {
   INSUFFICIENT_STORAGE:
     'Un disco está lleno. Libere espacio en el destino o en este equipo y vuelva a ejecutar la tarea.',
   JOB_INTERRUPTED:
-    'Se interrumpió tres veces sin avanzar. Lea el registro de abajo y vuelva a ejecutar la tarea; a menudo se debe a falta de memoria.',
+    'Se interrumpió tres veces sin avanzar. Lea su registro y vuelva a ejecutar la tarea; a menudo se debe a falta de memoria.',
   HOOK_FAILED:
-    'Falló el comando que se ejecuta antes de la tarea: esta no empezó, o puede faltar lo que el comando genera. Corrija el comando.',
+    'Falló el comando que se ejecuta antes de la tarea, y puede que a la copia le falte lo que genera. Corrija el comando.',
+  'failed.HOOK_FAILED':
+    'Falló el comando que se ejecuta antes de la tarea, y esta no empezó. El registro contiene lo que mostró. Corrija el comando.',
   SECRET_UNAVAILABLE:
     'El secreto del destino no está donde dice la configuración. Vuelva a ponerlo allí, o indique otro lugar.',
   SECRET_UNSAFE:
