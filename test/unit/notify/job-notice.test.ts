@@ -61,6 +61,16 @@ describe('the notice of a job', () => {
     });
   });
 
+  it('says what to do about damage, which the error only names', () => {
+    const error = { code: 'CORRUPT_DATA', message: 'pack 1 is damaged.', details: {} };
+    for (const type of ['check', 'drill'] as const) {
+      const job = sampleJob({ type, status: 'failed', result: null, error });
+      expect(noticeOfJob(job, 'workshop', [])?.text).toBe(
+        'pack 1 is damaged. To see what that means for your backups, and what to do, run: holdfast status',
+      );
+    }
+  });
+
   it('tells the start of backups and the end of restores', () => {
     const running = sampleJob({ status: 'running', result: null, finished_at: null });
     expect(noticeOfJob(running, 'workshop', [])).toMatchObject({
