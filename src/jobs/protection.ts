@@ -219,7 +219,7 @@ function adviceAgainst(reason: Reason): string {
     case 'denied':
       return 'Check the credentials in the settings.';
     case 'unreachable':
-      return 'Check the network, and that the server is running. Holdfast will try again.';
+      return 'Check that it is switched on and connected, and that the network works. Holdfast will try again.';
     case 'source_missing':
       return `Check the path, or remove the source: ${holdfast`sources remove DIR`}`;
     case 'source_unreadable':

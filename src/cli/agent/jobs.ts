@@ -51,7 +51,7 @@ async function showJobs(options: JobsOptions, context: Context): Promise<void> {
     throw usage(`"${options.limit}" is not a number of jobs`, 'Use 1 or more.');
   const jobs = await askAgent(context, 'jobs', { types: null, status, limit });
   if (options.json === true) for (const job of jobs) await out.json(jobObject(job));
-  else if (jobs.length === 0) await out.line('No jobs match.');
+  else if (jobs.length === 0) await out.line(status === null ? 'No jobs yet.' : 'No jobs match.');
   else {
     const styles = createStyles(wantsColor(out.stream, env));
     await out.write(

@@ -61,8 +61,8 @@ export function standingsOf(parts: StandingParts): readonly Standing[] {
       const ended = lastEnded(jobs, asked, now());
       const isSettled = isEmptyAsMeant(ended?.error ?? null, source.path, parts);
       const hasFailed = ended?.status === 'failed' && !isSettled;
-      // A job that is being retried is queued with the error of its last attempt.
-      const tried = jobs.newest({ ...asked, status: 'queued' });
+      // A job that is being retried is queued with the error of its last attempt. Newer ones may wait for it without one.
+      const tried = jobs.newest({ ...asked, status: 'queued', hasError: true });
       const isTried = (tried?.started_at ?? 0) > (ended?.finished_at ?? 0);
       const failure = (isTried ? tried?.error : null) ?? (hasFailed ? ended.error : null);
       const since = lastGoodAt ?? protectedSince(notes, destination, source.path);

@@ -180,6 +180,19 @@ test('a first backup that waits is not said to run', async () => {
   );
 });
 
+test('why a backup is tried again is still said when the next one waits behind it', async () => {
+  const sources = [source('/photos')];
+  const spec = backupOf('/photos', settings.defaultDestination);
+  const error = { code: 'DESTINATION_UNREACHABLE', message: 'x', details: {} };
+  const tried = started(newJob('bkp_tried', spec, 'schedule', START), START);
+  database.jobs.insert({ ...tried, job: { ...tried.job, status: 'queued', error } });
+  const sentence =
+    'Not protected: photos has never been backed up because the destination could not be reached.';
+  expect(protectionOf(await statusAt(START, sources), START).sentence).toBe(sentence);
+  job('waits', '/photos', START + HOUR);
+  expect(protectionOf(await statusAt(START + HOUR, sources), START + HOUR).sentence).toBe(sentence);
+});
+
 test('a backup is late because of a pause only where nothing else is wrong', async () => {
   const sources = [source('/photos')];
   job('completes', '/photos', START);

@@ -176,6 +176,12 @@ describe('the advice', () => {
     );
   });
 
+  test('against a destination that cannot be reached fits a disk as well as a server', () => {
+    expect(adviceOf(statement('never_backed_up', { ...HOME, reason: 'unreachable' }))).toBe(
+      'Check that it is switched on and connected, and that the network works. Holdfast will try again.',
+    );
+  });
+
   test('for files that could not be read says when the warning ends', () => {
     const one = statement('files_unread', { ...HOME, files: ['/home/anna/x'] });
     expect(adviceOf(one)).toContain('The next backup clears this warning.');

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Overview } from '../../../src/api/schemas/page/overview.ts';
-import { emptyReason, knownPlaces } from '../../../src/ui/pages/restore/use-timeline.ts';
+import { emptyReason, knownPlaces, knownSources } from '../../../src/ui/pages/restore/use-timeline.ts';
 
 const nas = { name: 'nas', reachable: false, is_embedded: false, is_default: true };
 const embedded = { name: 'embedded', reachable: true, is_embedded: true, is_default: false };
@@ -40,6 +40,19 @@ const SOURCE: Overview['sources'][number] = {
   size_bytes: null,
   history: [],
 };
+
+describe('sources', () => {
+  test('of other machines can still be chosen once the list is that of one source', () => {
+    const overview = { sources: [{ path: '/home/ana' }] };
+    const all = knownSources([], overview, [{ source: '/home/ana' }, { source: '/home/ben' }], {
+      source: undefined,
+    });
+    expect(all).toEqual(['/home/ana', '/home/ben']);
+    const place = { source: '/home/ana' };
+    expect(knownSources(all, overview, [{ source: '/home/ana' }], place)).toEqual(all);
+    expect(knownSources([], overview, [], { source: '/srv' })).toEqual(['/home/ana', '/srv']);
+  });
+});
 
 describe('an empty list', () => {
   const sources: Overview['sources'] = [];

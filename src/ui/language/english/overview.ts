@@ -143,7 +143,8 @@ export const overview = {
       'Enter the right passphrase in the settings for this destination. It is in your recovery kit.',
     no_secret: 'The job says which one, and what to do.',
     denied: 'Check the sign-in details in the settings for this destination.',
-    unreachable: 'Check the network, and that the server is running. Holdfast keeps trying.',
+    unreachable:
+      'Check that it is switched on and connected, and that the network works. Holdfast keeps trying.',
     source_missing: 'Check the path, or remove the source.',
     source_unreadable: 'Give Holdfast permission to read it, or remove the source.',
     source_silent: 'Check that its server or program is running, or unmount it.',

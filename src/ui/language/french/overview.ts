@@ -125,7 +125,8 @@ export const overview: Texts['overview'] = {
       'Indiquez la bonne phrase de passe dans les paramètres de la destination. Elle figure dans le kit de récupération.',
     no_secret: 'La tâche dit lequel, et que faire.',
     denied: 'Vérifiez les identifiants enregistrés pour cette destination.',
-    unreachable: 'Vérifiez le réseau, et que le serveur fonctionne. Un nouvel essai se fera tout seul.',
+    unreachable:
+      'Vérifiez que la destination est allumée et branchée, et que le réseau fonctionne. Un nouvel essai se fera tout seul.',
     source_missing: 'Vérifiez le chemin, ou supprimez la source.',
     source_unreadable: 'Autorisez Holdfast à la lire, ou supprimez la source.',
     source_silent: 'Vérifiez que son serveur ou son programme fonctionne, ou démontez-la.',

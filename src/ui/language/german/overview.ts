@@ -121,7 +121,8 @@ export const overview: Texts['overview'] = {
       'Tragen Sie in den Einstellungen des Ziels die richtige Passphrase ein. Sie steht im Notfallblatt.',
     no_secret: 'Der Auftrag sagt, welches, und was zu tun ist.',
     denied: 'Sehen Sie nach, womit die Einstellungen sich dort anmelden.',
-    unreachable: 'Prüfen Sie das Netz, und ob der Server läuft. Holdfast versucht es weiter.',
+    unreachable:
+      'Sehen Sie nach, ob es an und angeschlossen ist und das Netz geht. Holdfast versucht es weiter.',
     source_missing: 'Prüfen Sie den Pfad, oder entfernen Sie die Quelle.',
     source_unreadable: 'Erlauben Sie Holdfast, sie zu lesen, oder entfernen Sie die Quelle.',
     source_silent: 'Prüfen Sie, ob ihr Server oder Programm läuft, oder hängen Sie sie aus.',

@@ -121,7 +121,8 @@ export const overview: Texts['overview'] = {
       'Indique la frase de contraseña correcta en la configuración del destino. Está en el kit de recuperación.',
     no_secret: 'La tarea indica cuál y qué hacer.',
     denied: 'Revise en la configuración con qué credenciales se accede allí.',
-    unreachable: 'Compruebe la red y que el servidor funciona. Se vuelve a intentar automáticamente.',
+    unreachable:
+      'Compruebe que está encendido y conectado, y que la red funciona. Se vuelve a intentar automáticamente.',
     source_missing: 'Revise la ruta, o quite el origen.',
     source_unreadable: 'Permita que Holdfast lo lea, o quite el origen.',
     source_silent: 'Compruebe que su servidor o programa funciona, o desmóntelo.',

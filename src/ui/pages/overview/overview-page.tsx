@@ -82,10 +82,16 @@ function Unanswered({ time }: Pick<Overview, 'time'>): JSX.Element {
   );
 }
 
-/** What happens next automatically; undefined while backups are paused. */
-function outlookOf({ sources, pause }: Overview): string | undefined {
+interface OutlookFacts extends Pick<Overview, 'sources' | 'pause'> {
+  readonly active: readonly Pick<Overview['active'][number], 'type' | 'status'>[];
+}
+
+/** What happens next automatically; undefined while backups are paused or one waits. */
+export function outlookOf({ sources, pause, active }: OutlookFacts): string | undefined {
   const next = nextRun(sources);
-  if (pause !== null || next === undefined) return undefined;
+  // A backup that waits is the next one, and says itself what it waits for.
+  const waits = active.some(({ type, status }) => type === 'backup' && status === 'queued');
+  if (pause !== null || next === undefined || waits) return undefined;
   const due =
     new Date(next).getTime() <= Date.now() ? t.overview.nextDue : t.overview.nextRun(formatAge(next));
   return sources.every(({ watching }) => watching) ? `${due} ${t.overview.watched}` : due;
