@@ -156,7 +156,7 @@ export function adviceOf(one: Statement): string {
         ? `The job names them: ${holdfast`jobs`}`
         : `Give yourself permission to read what is missing, leave it out (${holdfast`sources exclude FILE`}), or accept it (${holdfast`sources accept FILE`}). The next backup clears this warning.`;
     case 'damaged':
-      return 'Check the drive, back up again, which stores missing data again, then run another check.';
+      return `Check the drive, back up again, which stores missing data again, then run another check. If it still finds damage, remove the snapshots it names: ${holdfast`forget ID`}`;
     case 'drill_failed':
       return 'Run a check that reads all data and back up again, then run another drill.';
     case 'destination_gone':

@@ -182,6 +182,12 @@ describe('the advice', () => {
     );
   });
 
+  test('against damage has an end where a new backup does not mend everything', () => {
+    expect(adviceOf(statement('damaged', { to: ['usb'] }))).toMatch(
+      /If it still finds damage, remove the snapshots it names: holdfast forget ID$/,
+    );
+  });
+
   test('for files that could not be read says when the warning ends', () => {
     const one = statement('files_unread', { ...HOME, files: ['/home/anna/x'] });
     expect(adviceOf(one)).toContain('The next backup clears this warning.');

@@ -117,7 +117,7 @@ export const overview = {
       'It does not count as a backup of that machine. Look at the alarm: has the machine switched to that key, or is the key in the wrong hands?',
     destination_gone: 'Put the folder back, or choose another destination.',
     damaged:
-      'You may not be able to restore everything from there. Check the drive, back up again, then run another check.',
+      'You may not be able to restore everything from there. Check the drive, back up again, then run another check. If it still finds damage, remove the snapshots it names.',
     drill_failed: 'Run a check that reads all data, back up again, then run another restore drill.',
     files_unread:
       'Give yourself permission to read what is missing, leave it out, or accept that it is not backed up. The next backup clears this warning.',

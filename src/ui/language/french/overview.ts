@@ -97,7 +97,7 @@ export const overview: Texts['overview'] = {
       'Elle ne compte pas comme sauvegarde de cette machine. Regardez l’alerte : la machine est-elle passée à cette clé, ou la clé est-elle en de mauvaises mains ?',
     destination_gone: 'Remettez le dossier en place, ou choisissez une autre destination.',
     damaged:
-      'Les sauvegardes qui s’y trouvent pourraient ne pas revenir intactes. Contrôlez le disque, sauvegardez de nouveau, puis relancez une vérification.',
+      'Les sauvegardes qui s’y trouvent pourraient ne pas revenir intactes. Contrôlez le disque, sauvegardez de nouveau, puis relancez une vérification. S’il reste des dégâts, supprimez les instantanés qu’elle nomme.',
     drill_failed:
       'Lancez une vérification de toutes les données, sauvegardez de nouveau, puis refaites le test.',
     files_unread:

@@ -93,7 +93,7 @@ export const overview: Texts['overview'] = {
       'Sie gilt nicht als Sicherung dieses Rechners. Sehen Sie den Alarm an: Ist der Rechner zu diesem Schlüssel gewechselt, oder ist der Schlüssel in falschen Händen?',
     destination_gone: 'Legen Sie den Ordner zurück, oder wählen Sie ein anderes Ziel.',
     damaged:
-      'Sicherungen dort kommen vielleicht nicht heil zurück. Prüfen Sie die Platte, sichern Sie erneut, und prüfen Sie dann noch einmal.',
+      'Sicherungen dort kommen vielleicht nicht heil zurück. Prüfen Sie die Platte, sichern Sie erneut, und prüfen Sie dann noch einmal. Bleiben Schäden, entfernen Sie die Stände, die die Prüfung nennt.',
     drill_failed: 'Prüfen Sie alle Daten, sichern Sie erneut, und proben Sie dann noch einmal.',
     files_unread:
       'Geben Sie sich das Recht, das Fehlende zu lesen, lassen Sie es weg, oder nehmen Sie es hin. Die nächste Sicherung bringt das in Ordnung.',

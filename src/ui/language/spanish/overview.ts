@@ -94,7 +94,7 @@ export const overview: Texts['overview'] = {
       'No cuenta como copia de ese equipo. Vea la alarma: ¿ha pasado el equipo a usar esa clave, o está la clave en malas manos?',
     destination_gone: 'Vuelva a poner la carpeta en su sitio, o elija otro destino.',
     damaged:
-      'Puede que las copias guardadas allí no se recuperen íntegras. Revise el disco, haga otra copia y ejecute después otra verificación.',
+      'Puede que las copias guardadas allí no se recuperen íntegras. Revise el disco, haga otra copia y ejecute después otra verificación. Si aún encuentra daños, quite las instantáneas que nombra.',
     drill_failed:
       'Ejecute una verificación que lea todos los datos, haga otra copia y repita después la prueba de restauración.',
     files_unread:
