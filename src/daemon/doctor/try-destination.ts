@@ -170,10 +170,14 @@ function measuredFindings({ writeSpeed, readSpeed, clockSkewSeconds }: Measured)
       ? []
       : [ok('speed', `Writes ${formatBytes(writeSpeed)}/s, reads ${formatBytes(readSpeed)}/s`)];
   if (clockSkewSeconds === null || Math.abs(clockSkewSeconds) < SKEW_SECONDS) return speed;
-  const way = clockSkewSeconds > 0 ? 'ahead of' : 'behind';
-  const skew = formatDuration(Math.round(Math.abs(clockSkewSeconds)) * 1000);
-  const message = `Its clock is ${skew} ${way} the one of this machine`;
-  return [...speed, warning('clock', message, 'Set the clocks, and let the systems keep them right.')];
+  const hint = 'Set the clocks, and let the systems keep them right.';
+  return [...speed, warning('clock', skewText(clockSkewSeconds), hint)];
+}
+
+/** @param seconds by which the clock of the destination is ahead */
+export function skewText(seconds: number): string {
+  const skew = formatDuration(Math.round(Math.abs(seconds)) * 1000);
+  return `Its clock is ${skew} ${seconds > 0 ? 'ahead of' : 'behind'} the one of this machine`;
 }
 
 async function lookForRepository(
