@@ -91,6 +91,7 @@ function statusParts(
     storedBytes: (name) => storedBytesOf(notes, name)?.bytes,
     heldNotices: () => notifier.held(),
     ...surroundings.facts,
+    isEmptyExpected: (source) => alarms.isEmptyExpected(source),
     findings: () => [
       ...[writing, alarms, watching, membership, catalogs].flatMap((part) => part.checks()),
       ...noticeChecks(notifier),

@@ -56,7 +56,13 @@ export async function openWork(foundation: Foundation, knowledge: Knowledge, sta
     alarms,
     notifier,
     clock,
-    stillFailing: (job) => stillFailing(job, { ...foundation, alarms, now: () => clock.now() }),
+    stillFailing: (job) =>
+      stillFailing(job, {
+        ...foundation,
+        alarms,
+        isEmptyExpected: (source) => alarms.isEmptyExpected(source),
+        now: () => clock.now(),
+      }),
     others: [
       ...followers({ ...foundation, ...knowledge, watching, spools, membership }),
       // The job's destination may only now have become available.

@@ -64,6 +64,8 @@ export type NewestFilter = Omit<JobPageRequest, 'limit'> & {
   readonly whole?: true;
   /** Of completed backups only those that could read something: see `isGood`. */
   readonly good?: true;
+  /** Only those with an error: of queued jobs those that are being tried again. */
+  readonly hasError?: true;
 };
 
 export interface JobStore {
@@ -133,6 +135,7 @@ const BEGUN_SINCE = "ifnull(detail->>'$.started_at', iif(status = 'queued', 9e15
 const FAILED_BY = "(status <> 'failed' OR detail->>'$.error.code' IN (SELECT value FROM json_each(?)))";
 
 const WHOLE = "ifnull(json_array_length(detail, '$.spec.options.exclude'), 0) = 0";
+const HAS_ERROR = "detail->>'$.error' IS NOT NULL";
 const HAS_READ = "(detail->>'$.files_done' > 0 OR detail->>'$.result' IS NOT 'warning')";
 
 /**
@@ -326,7 +329,7 @@ function pageQuery(
   request: NewestFilter & JobPageRequest,
   withDryRuns: boolean,
 ): { text: string; values: (string | number)[] } {
-  const { types, status, statuses, failedBy, whole, good, source, destination } = request;
+  const { types, status, statuses, failedBy, whole, good, hasError, source, destination } = request;
   const { createdAfter, createdBefore, begunSince, before } = request;
   const clauses: readonly (readonly [string, string | number | undefined])[] = [
     ['type IN (SELECT value FROM json_each(?))', types === undefined ? undefined : JSON.stringify(types)],
@@ -348,6 +351,7 @@ function pageQuery(
     ...used.map(({ text }) => text),
     ...(whole === undefined && good === undefined ? [] : [WHOLE]),
     ...(good === undefined ? [] : [HAS_READ]),
+    ...(hasError === undefined ? [] : [HAS_ERROR]),
     ...(withDryRuns ? [] : [NO_DRY_RUN]),
   ];
   const where = all.length === 0 ? '' : `WHERE ${all.join(' AND ')}`;

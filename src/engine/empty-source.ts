@@ -65,7 +65,10 @@ export function refuseEmptySource(
     `${named}${at} ${WORDS[state]}. It had ${filesBefore === 1 ? '1 file' : `${filesBefore} files`} at its last backup`,
     {
       op: 'look at the source',
-      hint: `If it is a disk or a share, mount it. If this was intended, run: ${holdfast`alarms --acknowledge`}`,
+      hint:
+        state === 'gone'
+          ? `If it is a disk or a share, mount it. If it was deleted on purpose, run: ${holdfast`sources remove ${named}`}`
+          : `If it is a disk or a share, mount it. If this was intended, run: ${holdfast`alarms --acknowledge`}`,
       details: { path: named, files_before: filesBefore, is_there: state !== 'gone', snapshot: last.id },
     },
   );

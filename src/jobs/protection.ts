@@ -53,7 +53,7 @@ export function detailOf(said: Statement, checks: readonly StatusCheck[], nowMs:
 
 export function sentenceOf(said: Statement, checks: readonly StatusCheck[], nowMs: number): string {
   const { code, since, figures, files } = said;
-  const age = formatDuration(Math.max(0, nowMs - (since ?? nowMs)));
+  const age = ageOf(nowMs - (since ?? nowMs));
   const names = listOf(said.names.map(nameOf));
   const to = listOf(said.to.map(quoted));
   const number = (name: string): string => counted(figures[name] ?? 0);
@@ -79,7 +79,7 @@ export function sentenceOf(said: Statement, checks: readonly StatusCheck[], nowM
     case 'name_claimed':
       return `Write-only key ${number('write_only_key')} stored a backup in the name of ${names}, for which others store too.`;
     case 'destination_gone':
-      return `Not protected: the folder of ${to} is gone, and the backups in it.`;
+      return `Not protected: the folder of ${to} is gone, and so are the backups in it.`;
     case 'damaged':
       return `Not protected: the last check of ${to} found damage, and some backups there may not be restorable.`;
     case 'drill_failed':
@@ -89,7 +89,9 @@ export function sentenceOf(said: Statement, checks: readonly StatusCheck[], nowM
     case 'overdue':
       return `Not protected: ${subject(said, 'has', 'have')} not been backed up${toWords(to)} for ${age}${because(said.reason)}.`;
     case 'first_backup_runs':
-      return 'Not protected yet: the first backup is running.';
+      return figures['waits'] === 1
+        ? 'Not protected yet: the first backup is waiting to start.'
+        : 'Not protected yet: the first backup is running.';
     case 'first_backup_paused':
       return 'Not protected yet: the first backup starts when the pause ends.';
     case 'last_failed':
@@ -128,7 +130,8 @@ export function sentenceOf(said: Statement, checks: readonly StatusCheck[], nowM
 }
 
 /** What to do about a statement, where its sentence does not say so; empty where there is nothing to do. */
-export function adviceOf({ code, reason, files, paths, before }: Statement): string {
+export function adviceOf(one: Statement): string {
+  const { code, reason, files, paths, before } = one;
   const back = (to: RestoreTo): string => wayBack(before, paths[0] ?? '', to);
   switch (code) {
     case 'no_source':
@@ -136,9 +139,11 @@ export function adviceOf({ code, reason, files, paths, before }: Statement): str
     case 'files_disappeared':
       return `Older snapshots are kept. Restore what is missing ${back('in-place')}, or, if this was intended: ${holdfast`alarms --acknowledge`}`;
     case 'source_empty':
-      return `Older snapshots are kept. If it is a disk, mount it. If the files were deleted, restore them ${back('in-place')}, or, if this was intended: ${holdfast`alarms --acknowledge`}`;
+      return reason === 'source_missing'
+        ? `Older snapshots are kept. If it is a disk, mount it. If it was deleted, restore it ${back('in-place')}, or, if this was intended, stop backing it up: ${holdfast`sources remove DIR`}`
+        : `Older snapshots are kept. If it is a disk, mount it. If the files were deleted, restore them ${back('in-place')}, or, if this was intended: ${holdfast`alarms --acknowledge`}`;
     case 'source_left_out':
-      return `Older snapshots are kept. The job names the rule: ${holdfast`jobs`}. Change the rule, or remove the source.`;
+      return `${hasOlder(one) ? 'Older snapshots are kept. ' : ''}The job names the rule: ${holdfast`jobs`}. Change the rule, or remove the source.`;
     case 'source_unreadable':
       return `Older snapshots are kept. Give Holdfast permission to read the files, or restore them elsewhere ${back('beside')}, or, if this was intended: ${holdfast`alarms --acknowledge`}`;
     case 'files_rewritten':
@@ -149,9 +154,9 @@ export function adviceOf({ code, reason, files, paths, before }: Statement): str
     case 'files_unread':
       return files.length === 0
         ? `The job names them: ${holdfast`jobs`}`
-        : `Give yourself permission to read it, leave it out (${holdfast`sources exclude FILE`}), or accept it (${holdfast`sources accept FILE`}).`;
+        : `Give yourself permission to read what is missing, leave it out (${holdfast`sources exclude FILE`}), or accept it (${holdfast`sources accept FILE`}). The next backup clears this warning.`;
     case 'damaged':
-      return 'Check the drive, back up again, which stores missing data again, then run another check.';
+      return `Check the drive, back up again, which stores missing data again, then run another check. If it still finds damage, remove the snapshots it names: ${holdfast`forget ID`}`;
     case 'drill_failed':
       return 'Run a check that reads all data and back up again, then run another drill.';
     case 'destination_gone':
@@ -159,13 +164,16 @@ export function adviceOf({ code, reason, files, paths, before }: Statement): str
     case 'last_failed':
     case 'never_backed_up':
     case 'overdue':
-      return reason === null ? '' : adviceAgainst(reason);
+      if (one.figures['paused'] === 1) return `Backups are paused. To resume: ${holdfast`resume`}`;
+      return reason === null
+        ? `The jobs say what happened: ${holdfast`jobs`}. To back up now: ${holdfast`backup DIR`}`
+        : adviceAgainst(reason);
     case 'check_undone':
     case 'drill_undone':
     case 'prune_failed':
       return `The job says why: ${holdfast`jobs`}`;
     case 'clock_behind':
-      return 'Set the clock, and let the system keep it right. The next backup fixes this.';
+      return 'Check that the clock is right, and let the system keep it so. The next backup clears this warning.';
     case 'same_place':
       return `Give each destination its own place, or remove all names but one: ${holdfast`destinations remove NAME`}`;
     case 'state_nearly_full':
@@ -179,13 +187,19 @@ export function adviceOf({ code, reason, files, paths, before }: Statement): str
       return `If the disk fails, both are lost. Add a destination elsewhere: ${holdfast`destinations add NAME LOCATION --default`}`;
     case 'untested':
       return `Restore a file you know, and look at it: ${holdfast`restore latest FILE --target DIR`}`;
+    case 'first_backup_runs':
+      return one.figures['waits'] === 1 ? `The job says what it is waiting for: ${holdfast`jobs`}` : '';
     case 'check_failed':
     case 'check_warns':
-    case 'first_backup_runs':
     case 'destination_away':
     case 'protected':
       return '';
   }
+}
+
+/** Whether there was a good backup, or an alarm compared the source with one. */
+function hasOlder({ since, figures }: Statement): boolean {
+  return since !== null || figures['files_before'] !== undefined;
 }
 
 function adviceAgainst(reason: Reason): string {
@@ -195,15 +209,17 @@ function adviceAgainst(reason: Reason): string {
     case 'full':
       return 'Free up space there, or keep fewer old snapshots.';
     case 'other_repository':
-      return `Plug in the right disk, or add this one under another name: ${holdfast`destinations add NAME LOCATION --default`}`;
+      return `Plug in the right disk. To use the other repository, move it to another folder, and add that: ${holdfast`destinations add NAME LOCATION --default`}`;
     case 'emptied':
-      return 'If it is a disk, mount it. If the backups were deleted, remove the destination and add it again.';
+      return `If it is a disk, mount it. If the backups were deleted, start again in another folder: ${holdfast`destinations add NAME LOCATION --default`}`;
     case 'locked_out':
       return 'Set the right passphrase in the settings of the destination; the recovery kit has it.';
+    case 'no_secret':
+      return `The job says which one, and what to do: ${holdfast`jobs`}`;
     case 'denied':
       return 'Check the credentials in the settings.';
     case 'unreachable':
-      return 'Holdfast will try again.';
+      return 'Check that it is switched on and connected, and that the network works. Holdfast will try again.';
     case 'source_missing':
       return `Check the path, or remove the source: ${holdfast`sources remove DIR`}`;
     case 'source_unreadable':
@@ -221,24 +237,34 @@ function adviceAgainst(reason: Reason): string {
 }
 
 const BECAUSE: Readonly<Record<Reason, string>> = {
-  away: 'its disk is not connected',
-  full: 'the disk there is full',
-  other_repository: 'it holds a different repository than before',
-  emptied: 'its repository has disappeared',
-  locked_out: 'the passphrase is wrong or missing',
-  denied: 'the sign-in was refused',
-  unreachable: 'it could not be reached',
+  away: 'the backup disk is not connected',
+  full: 'the destination is full',
+  other_repository: 'the destination holds a different repository than before',
+  emptied: 'the repository at the destination is gone',
+  locked_out: 'the passphrase of the destination is wrong or missing',
+  no_secret: 'the password or key for the destination cannot be read',
+  denied: 'the destination refused the sign-in',
+  unreachable: 'the destination could not be reached',
   source_missing: 'the source is not there',
   source_unreadable: 'the source cannot be read',
   source_silent: 'the file system of the source does not answer',
-  source_own: 'what Holdfast stores in is never backed up',
-  source_unfit: 'the source is nothing that can be backed up',
+  source_own: 'Holdfast does not back up the folders that it stores in',
+  source_unfit: 'a source of this kind cannot be backed up',
   source_empty: 'the source is empty',
   other: 'the last attempt failed',
 };
 
 function because(reason: Reason | null): string {
-  return reason === null ? '' : reason === 'other' ? '; the last attempt failed' : `: ${BECAUSE[reason]}`;
+  return reason === null
+    ? ''
+    : reason === 'other'
+      ? '; the last attempt failed'
+      : ` because ${BECAUSE[reason]}`;
+}
+
+/** Less than nothing while the clock was ahead. */
+function ageOf(ms: number): string {
+  return ms < 60_000 ? 'less than a minute' : formatDuration(ms);
 }
 
 function nameOf(name: string): string {
@@ -278,7 +304,7 @@ function unreadCount({ files = 0, folders = 0 }: Statement['figures']): string {
   const parts = [
     ...(files > 0 || folders === 0 ? [fileCount(files)] : []),
     ...(folders > 0
-      ? [folders === 1 ? 'what is in 1 folder' : `what is in ${counted(folders)} folders`]
+      ? [folders === 1 ? 'everything in 1 folder' : `everything in ${counted(folders)} folders`]
       : []),
   ];
   return listOf(parts);

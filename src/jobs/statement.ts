@@ -56,6 +56,7 @@ export const REASONS = [
   'other_repository',
   'emptied',
   'locked_out',
+  'no_secret',
   'denied',
   'unreachable',
   'source_missing',

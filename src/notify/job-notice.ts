@@ -1,4 +1,5 @@
 /** The notice about a job that has begun or ended. */
+import { holdfast } from '../base/holdfast-command.ts';
 import { formatBytes, formatDuration } from '../base/units.ts';
 import type { Job, JobSpec } from '../jobs/job.ts';
 import type { NoticeFacts, NoticeKind } from './notice.ts';
@@ -49,8 +50,15 @@ function sourceOf(spec: JobSpec): string | null {
   return spec.type === 'backup' ? spec.source : null;
 }
 
+/** Their errors say what is damaged, and not what that means for the backups. */
+const WITH_ADVICE: ReadonlySet<NoticeKind> = new Set(['check.failed', 'drill.failed']);
+
+const advice = (): string =>
+  `To see what that means for your backups, and what to do, run: ${holdfast`status`}`;
+
 function textOf(job: Job, kind: NoticeKind): string {
-  if (job.error !== null) return job.error.message;
+  if (job.error !== null)
+    return WITH_ADVICE.has(kind) ? `${job.error.message} ${advice()}` : job.error.message;
   if (kind === 'backup.started') return 'The backup has started.';
   const files = job.files_done === 1 ? '1 file' : `${job.files_done} files`;
   const done = `${files}, ${formatBytes(job.size_bytes)}, in ${formatDuration(job.duration_ms)}.`;

@@ -89,7 +89,7 @@ const SEVERITY: Readonly<Record<NoticeKind, Severity>> = {
 const TITLE: Readonly<Record<NoticeKind, string>> = {
   'backup.started': 'Backup started',
   'backup.completed': 'Backup completed',
-  'backup.warning': 'Backup completed, except for some files',
+  'backup.warning': 'Backup completed with warnings',
   'backup.failed': 'Backup failed',
   'restore.completed': 'Restore completed',
   'restore.failed': 'Restore failed',
@@ -108,8 +108,11 @@ export function severityOf(kind: NoticeKind): Severity {
 }
 
 /** One line, such as "Backup failed: /home/ada (nas)". */
-export function titleOf({ kind, source }: Notice): string {
-  return oneLine(source === null ? TITLE[kind] : `${TITLE[kind]}: ${source}`);
+export function titleOf({ kind, source, job }: Pick<Notice, 'kind' | 'source' | 'job'>): string {
+  // A restore has one kind of notice, whether every file is back or not.
+  const isPartial = kind === 'restore.completed' && job?.exitStatus === 3;
+  const title = isPartial ? `${TITLE[kind]} with warnings` : TITLE[kind];
+  return oneLine(source === null ? title : `${title}: ${source}`);
 }
 
 /** The whole notice for people, without the log. */

@@ -91,7 +91,10 @@ export function App({ onLanguage, onSignOut }: AppFacts): JSX.Element {
           <Waiting problem={overview.problem} />
         ) : (
           <>
-            <Problem error={overview.problem} />
+            {/* The overview says so itself, in place of its headline. */}
+            {Page === OverviewPage && isOffline(overview.problem) ? null : (
+              <Problem error={overview.problem} />
+            )}
             <Banners page={name} />
             {Page === undefined ? <NoPage /> : <Page route={route} />}
           </>
@@ -111,6 +114,10 @@ async function endSession(): Promise<void> {
   } catch (error) {
     if (!(error instanceof AskError && error.status === 401)) throw error;
   }
+}
+
+function isOffline(problem: AskError | undefined): boolean {
+  return problem?.code === 'OFFLINE';
 }
 
 function Waiting({

@@ -126,8 +126,10 @@ export function emptyAlarm(
   const { filesBefore, isThere, source, before } = facts;
   const alarm = makeAlarm(facts, 'empty', { files_before: filesBefore }, [
     `${source} ${isThere ? 'is empty' : 'has disappeared'}. It had ${counted(filesBefore)} at its last backup.`,
-    'No backup was made, and older snapshots are kept. If it is a disk or a share, mount it; if it is supposed to be ' +
-      'empty, acknowledge this alarm.',
+    'No backup was made, and older snapshots are kept. If it is a disk or a share, mount it; ' +
+      (isThere
+        ? 'if it is supposed to be empty, acknowledge this alarm.'
+        : 'if it was deleted on purpose, remove the source.'),
     `If the files were deleted, restore them ${wayBack(before, source, 'in-place')}.`,
   ]);
   return unlessOpen(alarm, open);

@@ -1,12 +1,20 @@
 /** Of the parts that a status is made of, those that have nothing to say. */
-import type { StatementParts } from '../../src/daemon/health/statements.ts';
+import type { StatusParts } from '../../src/daemon/health/status.ts';
 
 export const NOTHING_SPECIAL: Pick<
-  StatementParts,
-  'home' | 'alarms' | 'scarceBytes' | 'sharesDisk' | 'onePlaces' | 'isOfSystem' | 'untestedSince'
+  StatusParts,
+  | 'home'
+  | 'alarms'
+  | 'isEmptyExpected'
+  | 'scarceBytes'
+  | 'sharesDisk'
+  | 'onePlaces'
+  | 'isOfSystem'
+  | 'untestedSince'
 > = {
   home: '/home/anna',
   alarms: () => [],
+  isEmptyExpected: () => false,
   scarceBytes: () => null,
   sharesDisk: () => false,
   onePlaces: () => [],

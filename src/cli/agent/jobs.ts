@@ -4,7 +4,7 @@ import type { JobStatus } from '../../jobs/job.ts';
 import { askAgent, jobObject } from './ask-agent.ts';
 import type { Context } from '../command/context.ts';
 import { shownDestination } from '../../config/embedded-repository.ts';
-import { jobsTable, jobText, type ShownName } from './listing-jobs.ts';
+import { jobsTable, jobText, noJobsText, type ShownName } from './listing-jobs.ts';
 import { settingsOrDefaults } from '../places/settings-file.ts';
 import { addExamples, addOutputOptions, type OutputOptions, usage } from '../command/options.ts';
 import { createStyles, printable, terminalWidth, wantsColor } from '../terminal/terminal.ts';
@@ -51,7 +51,7 @@ async function showJobs(options: JobsOptions, context: Context): Promise<void> {
     throw usage(`"${options.limit}" is not a number of jobs`, 'Use 1 or more.');
   const jobs = await askAgent(context, 'jobs', { types: null, status, limit });
   if (options.json === true) for (const job of jobs) await out.json(jobObject(job));
-  else if (jobs.length === 0) await out.line('No jobs match.');
+  else if (jobs.length === 0) await out.line(noJobsText(status));
   else {
     const styles = createStyles(wantsColor(out.stream, env));
     await out.write(

@@ -88,3 +88,8 @@ export function jobText(job: Job, styles: Styles, shown: ShownName): string {
     lines.push(`  ${styles.yellow(printable(code))}  ${printable(path)}: ${printable(message)}`);
   return `${lines.join('\n')}\n`;
 }
+
+/** Where none is listed: none match, or there are none at all. @param status that was asked for; null for any */
+export function noJobsText(status: Job['status'] | null): string {
+  return status === null ? 'No jobs yet.' : 'No jobs match.';
+}

@@ -5,6 +5,7 @@ import { formatBytes, formatDuration } from '../../base/units.ts';
 import { DEFAULT_DESTINATION, EMBEDDED_DESTINATION } from '../../config/effective-settings.ts';
 import { holdsBackups } from '../../config/embedded-repository.ts';
 import { whyItCannotRun } from '../../daemon/state/disk.ts';
+import { whyItIsRefused } from '../../daemon/state/private-state.ts';
 import type { DestinationStatus, FullStatus } from '../../jobs/agent.ts';
 import { adviceOf, detailOf, moreOf, othersOf, protectionOf, sentenceOf } from '../../jobs/protection.ts';
 import type { Statement } from '../../jobs/statement.ts';
@@ -14,7 +15,7 @@ import { statePaths } from '../command/state-directory.ts';
 import { forMachineService, installCommand } from '../install/installed.ts';
 import { renderTable } from '../terminal/table.ts';
 import { createStyles, printable, type Styles, terminalWidth, wantsColor } from '../terminal/terminal.ts';
-import { count, localTime } from '../terminal/wording.ts';
+import { ago, count, localTime } from '../terminal/wording.ts';
 import { agentObject, askAgent } from './ask-agent.ts';
 
 export function define(command: Command, context: Context): void {
@@ -65,7 +66,11 @@ async function showAbsent(options: OutputOptions, { out, env }: Context): Promis
   }
   const { red, bold } = createStyles(wantsColor(out.stream, env));
   await out.line(red(bold(sentence)));
-  const obstacle = elsewhere === undefined ? await whyItCannotRun(statePaths(env).directory) : undefined;
+  const { directory } = statePaths(env);
+  const obstacle =
+    elsewhere === undefined
+      ? ((await whyItCannotRun(directory)) ?? (await whyItIsRefused(directory)))
+      : undefined;
   if (obstacle !== undefined) await out.line(printable(obstacle));
   await out.line(
     elsewhere === undefined
@@ -82,9 +87,7 @@ async function show(status: FullStatus, context: Context): Promise<void> {
   if (status.sources.length > 0) {
     const rows = status.sources.map((source) => [
       source.path,
-      source.last_good_backup_at === null
-        ? 'never'
-        : `${formatDuration(clock.now() - source.last_good_backup_at)} ago`,
+      source.last_good_backup_at === null ? 'never' : ago(clock.now() - source.last_good_backup_at),
       source.overdue ? { text: 'overdue', style: styles.red } : next(source.next_run_at),
       source.watching ? 'yes' : '',
       source.destination,
@@ -155,12 +158,10 @@ function reachCell(one: DestinationStatus, { red, dim }: Styles, { clock, env }:
   const nowMs = clock.now();
   const { reachable, reached_at: at, unreachable_reason: reason, untested } = one;
   const never = untested ? 'not tested yet' : 'not used yet';
-  const age = at === null ? never : `last reached ${formatDuration(nowMs - at)} ago`;
+  const age = at === null ? never : `last reached ${ago(nowMs - at)}`;
   if (reason !== null) return { text: `${AWAY_WORDS[reason]}, ${age}`, style: red };
   if (one.embedded && at === null && holdsBackups(statePaths(env).directory)) return 'earlier backups';
-  return reachable === null || at === null
-    ? { text: age, style: dim }
-    : `reached ${formatDuration(nowMs - at)} ago`;
+  return reachable === null || at === null ? { text: age, style: dim } : `reached ${ago(nowMs - at)}`;
 }
 
 function next(at: number | null): string {

@@ -7,12 +7,13 @@ import { ConfigError } from '../../config/config-error.ts';
 import { loadConfig, NO_FILE, readConfig, requireNeverThere } from '../../config/load.ts';
 import type { DestinationSettings, Settings } from '../../config/settings.ts';
 import { directoryOf, parseLocation, shownPlace } from '../../destination/location.ts';
+import { requirePrivateState } from '../../daemon/state/private-state.ts';
 import { settingsContext } from '../places/settings-file.ts';
 import type { Context } from '../command/context.ts';
-import { checkOpening, lookAt } from '../places/destination-look.ts';
+import { checkOpening, lookAt, noLongerThere } from '../places/destination-look.ts';
 import { readMachineKey, requireWritable, statePaths } from '../command/state-directory.ts';
 import type { Environment } from '../terminal/terminal.ts';
-import { count, shortId } from '../terminal/wording.ts';
+import { count } from '../terminal/wording.ts';
 import { type Finding, guarded, ok, problem, warning } from '../../daemon/doctor/finding.ts';
 import { isThere } from '../../system/where-it-lies.ts';
 
@@ -24,7 +25,7 @@ export async function checkState(env: Environment): Promise<Finding> {
       `${paths.directory} does not exist yet`,
       `The first start creates it: ${holdfast`start`}`,
     );
-  const { uid, mode } = await stat(paths.directory);
+  const { uid } = await stat(paths.directory);
   if (process.geteuid !== undefined && uid !== process.geteuid())
     return problem(
       'state directory',
@@ -38,15 +39,8 @@ export async function checkState(env: Environment): Promise<Finding> {
     const judge = onWindows.kind === 'read' ? warning : problem;
     return judge('state directory', `${paths.directory} ${onWindows.text}`, `Run: ${onWindows.command}`);
   }
-  const isOpen = process.platform !== 'win32' && (mode & 0o077) !== 0;
-  if (isOpen) {
-    const judge = (mode & 0o022) === 0 ? warning : problem;
-    return judge(
-      'state directory',
-      `Other users have access to ${paths.directory}`,
-      `Run: chmod 700 ${paths.directory}`,
-    );
-  }
+  // The agent refuses to start with anything in it that is open to others.
+  await requirePrivateState(paths.directory);
   return ok('state directory', `${paths.directory} is private`);
 }
 
@@ -143,12 +137,7 @@ async function checkOther(
   const shown = shownPlace(parseLocation(place.url));
   const { state, problem: text } = await lookAt(place, undefined, context);
   const test = `Test it with: ${holdfast`destinations test ${place.name}`}`;
-  if (state === 'empty' && remembered !== undefined)
-    return problem(
-      check,
-      `The repository that holds your backups (${shortId(remembered)}) is not at ${shown}`,
-      'Connect or mount its disk. Do not create another repository there.',
-    );
+  if (state === 'empty' && remembered !== undefined) return noLongerThere(check, shown, remembered);
   if (state === 'empty') return ok(check, `${shown} is available, not used yet`);
   if (state === 'missing' && place.untested === true)
     return warning(check, `${shown} is not available and was never tested`, test);

@@ -9,6 +9,7 @@ import { tryDestination } from '../../daemon/doctor/try-destination.ts';
 import type { Destination } from '../../destination/destination.ts';
 import { directoryOf, parseLocation, shownPlace } from '../../destination/location.ts';
 import { openDestination } from '../../destination/open/open.ts';
+import { requireFree } from '../../repository/new-objects.ts';
 import { readKeyFiles } from '../../repository/slots/key-files.ts';
 import type { Secret } from '../../repository/slots/key-slots.ts';
 import { holdfast } from '../../base/holdfast-command.ts';
@@ -161,6 +162,11 @@ export async function checkOpening(
     if (!isForAgentOnly(place, error)) throw error;
     return warning(check, `${shown} was not opened: only the agent has its passphrase`, '');
   }
+  if (secret === undefined && remembered === undefined) {
+    // The first start makes the key, and the first backup the repository.
+    const { state } = await lookAt(place, undefined, context);
+    if (state === 'empty') return ok(check, `${shown} is available, not used yet`);
+  }
   if (secret === undefined)
     return problem(
       check,
@@ -173,18 +179,79 @@ export async function checkOpening(
       `The passphrase in the settings of ${shown} is a write-only key, which cannot read backups`,
       `The agent needs a key that can read. To back up with this key, run "${holdfast`backup`}" from a system timer.`,
     );
-  const repository = await openAt({ location: place.url, how: 'named', settings: place }, secret, context);
   try {
-    if (remembered !== undefined && repository.id !== remembered)
-      return problem(
-        check,
-        `The repository at ${shown} (${shortId(repository.id)}) is not the one that holds your backups (${shortId(remembered)})`,
-        'Connect or mount the right disk. Nothing is backed up to this one.',
-      );
-    return ok(check, `${shown} opens (${shortId(repository.id)})`);
-  } finally {
+    const repository = await openAt({ location: place.url, how: 'named', settings: place }, secret, context);
     await repository.close();
+    return remembered === undefined || repository.id === remembered
+      ? ok(check, `${shown} opens (${shortId(repository.id)})`)
+      : notThatOne(check, shown, repository.id, remembered);
+  } catch (error) {
+    if (!(error instanceof HoldfastError)) throw error;
+    if (remembered === undefined) {
+      if (error.code === 'NO_REPOSITORY') await requireRoom(place, context);
+      throw error;
+    }
+    if (error.code === 'NO_REPOSITORY') return noLongerThere(check, shown, remembered);
+    const other = error.code === 'WRONG_PASSPHRASE' ? await otherThan(remembered, place, context) : undefined;
+    if (other === undefined) throw error;
+    return notThatOne(check, shown, other, remembered);
   }
+}
+
+/**
+ * Where there is no repository yet, the first backup makes it, unless the place holds something else.
+ * @throws {RepositoryError} for such a place
+ */
+async function requireRoom(place: DestinationSettings, context: Context): Promise<void> {
+  const { signal } = context;
+  let destination: Destination;
+  try {
+    destination = await openDestination(place.url, await reachOfSettings(place, context), signal);
+  } catch (error) {
+    // Why it cannot be opened is known already.
+    if (error instanceof HoldfastError) return;
+    throw error;
+  }
+  try {
+    await requireFree(destination, signal);
+  } finally {
+    await destination.close();
+  }
+}
+
+/** The id of the repository there, if it is none that goes by this one. Its passphrase says nothing then. */
+async function otherThan(
+  remembered: string,
+  place: DestinationSettings,
+  context: Context,
+): Promise<string | undefined> {
+  const { signal } = context;
+  const destination = await openDestination(place.url, await reachOfSettings(place, context), signal);
+  try {
+    const ids = (await readKeyFiles(destination, signal)).slots.map(({ repository }) =>
+      repository.toString('hex'),
+    );
+    return ids.includes(remembered) ? undefined : ids[0];
+  } finally {
+    await destination.close();
+  }
+}
+
+function notThatOne(check: string, shown: string, found: string, remembered: string): Finding {
+  return problem(
+    check,
+    `The repository at ${shown} (${shortId(found)}) is not the one that holds your backups (${shortId(remembered)})`,
+    'Connect or mount the right disk. Nothing is backed up to this one.',
+  );
+}
+
+/** Nothing is at the place of the repository that holds the backups. */
+export function noLongerThere(check: string, shown: string, remembered: string): Finding {
+  return problem(
+    check,
+    `The repository that holds your backups (${shortId(remembered)}) is not at ${shown}`,
+    'Connect or mount its disk. Do not create another repository there.',
+  );
 }
 
 /**

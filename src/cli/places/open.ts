@@ -4,6 +4,7 @@ import { DestinationError, RepositoryError, isAbsentPlace } from '../../base/err
 import { holdfast } from '../../base/holdfast-command.ts';
 import { openCached, openLook } from '../../cache/open.ts';
 import { testCost } from '../../codec/kdf.ts';
+import type { DestinationSettings } from '../../config/settings.ts';
 import type { Destination } from '../../destination/destination.ts';
 import { UploadLimit, paceOf } from '../../destination/limited.ts';
 import { directoryOf, parseLocation, shownPlace } from '../../destination/location.ts';
@@ -73,7 +74,7 @@ export async function openThere(
     if (given !== undefined) return await openWith(seen, secretOf(await readGiven(given, context)), context);
     if (chosen.settings !== undefined) {
       const secret = await secretOfSettings(chosen.settings, context);
-      if (secret !== undefined) return await openWith(seen, secret, context);
+      if (secret !== undefined) return await openAsSet(seen, secret, chosen.settings, context);
     }
     const paths = statePaths(context.env);
     // The embedded repository is also recognised by its path: it may be named that way when another destination is the
@@ -152,7 +153,8 @@ export async function openAt(place: ChosenPlace, secret: Secret, context: Contex
     return await openWith({ destination, look: undefined }, secret, context);
   } catch (error) {
     await destination.close();
-    throw error;
+    const isAbsent = error instanceof RepositoryError && error.code === 'NO_REPOSITORY';
+    throw isAbsent ? noRepository(place, error) : error;
   }
 }
 
@@ -271,6 +273,28 @@ async function askAndOpen(seen: Seen, chosen: ChosenPlace, context: Context): Pr
       if (!wrong || attempt === ATTEMPTS) throw error;
       context.stderr.write(`${error.message}. Try again.\n`);
     }
+  }
+}
+
+/** Nobody typed this passphrase: where it does not open the repository, another disk may be in the place of the right one. */
+async function openAsSet(
+  seen: Seen,
+  secret: Secret,
+  { name, url }: DestinationSettings,
+  context: Context,
+): Promise<Repository> {
+  try {
+    return await openWith(seen, secret, context);
+  } catch (error) {
+    const isWrong = error instanceof RepositoryError && error.code === 'WRONG_PASSPHRASE';
+    if (!isWrong || secret.kind !== 'passphrase') throw error;
+    throw new RepositoryError(
+      error.code,
+      `The passphrase of the destination ${name} does not open the repository at ${shownLocation(url)}`,
+      {
+        hint: 'Check that the right disk is mounted there. If the passphrase was changed, set the new one in the settings of the destination.',
+      },
+    );
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { RequestError } from '../../base/errors.ts';
 import { holdfast } from '../../base/holdfast-command.ts';
-import { formatBytes, formatDuration } from '../../base/units.ts';
+import { formatBytes } from '../../base/units.ts';
 import { removeValue } from '../../config/config-edit.ts';
 import { findDestination } from '../../config/effective-settings.ts';
 import { onePlaces, onePlaceText } from '../../daemon/places/one-place.ts';
@@ -27,7 +27,7 @@ import { changeSettings, readSettings, settingsOrDefaults } from '../places/sett
 import { statePaths } from '../command/state-directory.ts';
 import { renderTable } from '../terminal/table.ts';
 import { createStyles, printable, type Styles, terminalWidth, wantsColor } from '../terminal/terminal.ts';
-import { shortId } from '../terminal/wording.ts';
+import { ago, shortId } from '../terminal/wording.ts';
 
 interface DestinationsOptions extends OutputOptions {
   readonly config?: string;
@@ -200,7 +200,7 @@ function nameCell({ settings: { untested }, isDefault, holdsEarlier }: Row, name
 function checkCell(check: DestinationView['last_check'] | undefined, styles: Styles, nowMs: number) {
   if (check === undefined) return '';
   if (check === null) return 'never';
-  const age = `${formatDuration(nowMs - check.finished_at)} ago`;
+  const age = ago(nowMs - check.finished_at);
   if (check.status === 'failed') return { text: `FAILED ${age}`, style: styles.red };
   return check.result === 'warning' ? { text: `warnings ${age}`, style: styles.yellow } : age;
 }

@@ -6,7 +6,6 @@ import { configuredPath, pathInSource } from '../../daemon/sources/configured-so
 import { unfitSources, unfitText } from '../../daemon/sources/unfit-sources.ts';
 import { holdfast } from '../../base/holdfast-command.ts';
 import { checkScheduleText } from '../../config/schedule-text.ts';
-import { formatDuration } from '../../base/units.ts';
 import { addSource, removeSource, setValue } from '../../config/config-edit.ts';
 import { findDestination } from '../../config/effective-settings.ts';
 import type { LoadedConfig } from '../../config/load.ts';
@@ -21,6 +20,7 @@ import { statePaths } from '../command/state-directory.ts';
 import { alsoTo } from './start-place.ts';
 import { renderTable } from '../terminal/table.ts';
 import { createStyles, printable, terminalWidth, wantsColor } from '../terminal/terminal.ts';
+import { ago } from '../terminal/wording.ts';
 
 interface SourcesOptions extends OutputOptions {
   readonly config?: string;
@@ -120,7 +120,7 @@ async function askIfRunning(context: Context): Promise<readonly SourceStatus[] |
 /** How long ago a backup was made. `at` is null if there was none, and undefined if the agent does not know the source yet. */
 function ageWords(at: number | null | undefined, nowMs: number): string {
   if (at === undefined) return '';
-  return at === null ? 'never' : `${formatDuration(nowMs - at)} ago`;
+  return at === null ? 'never' : ago(nowMs - at);
 }
 
 async function add(path: string, options: SourcesOptions, context: Context): Promise<void> {

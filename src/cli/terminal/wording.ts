@@ -7,6 +7,7 @@ import {
   storedByText,
   storeKey,
 } from '../../base/stored-by.ts';
+import { formatDuration } from '../../base/units.ts';
 import type { Snapshot } from '../../repository/snapshots.ts';
 
 /** A whole number as `12,345`. Intl is not used: its formatter takes longer to make than many commands take to run. */
@@ -25,6 +26,11 @@ export function localTime(ms: number): string {
   const two = (part: number): string => String(part).padStart(2, '0');
   const date = `${time.getFullYear()}-${two(time.getMonth() + 1)}-${two(time.getDate())}`;
   return `${date} ${two(time.getHours())}:${two(time.getMinutes())}`;
+}
+
+/** `3h5m ago`; `just now` for less than a minute, and for a time that was noted while the clock was ahead. */
+export function ago(ms: number): string {
+  return ms < 60_000 ? 'just now' : `${formatDuration(ms)} ago`;
 }
 
 /** An id as shown to people: eight digits are enough to tell thousands apart. */

@@ -205,6 +205,7 @@ function reportText(
       `  2. If another repository has copies: ${holdfastThere`check --read-data --repair-from DIR`}`,
       `  3. If an index or a record is damaged: ${holdfastThere`recover`}`,
       '  4. Check whether the disk is failing before more is lost.',
+      `  5. What is still damaged then cannot be restored. Remove those snapshots: ${holdfastThere`forget ID`}`,
       ...marksText(marks),
     );
   }

@@ -5,7 +5,7 @@ import { DestinationError, HoldfastError, errnoOf } from '../../base/errors.ts';
 import { treePath } from '../../base/tree-path.ts';
 import { holdfast } from '../../base/holdfast-command.ts';
 import type { Clock } from '../../base/clock.ts';
-import { formatBytes } from '../../base/units.ts';
+import { formatBytes, formatDuration } from '../../base/units.ts';
 import type { Destination } from '../../destination/destination.ts';
 import { directoryOf, parseLocation, shownPlace } from '../../destination/location.ts';
 import { measureDestination, UNMEASURED, type Measured } from '../../destination/open/measure.ts';
@@ -170,9 +170,14 @@ function measuredFindings({ writeSpeed, readSpeed, clockSkewSeconds }: Measured)
       ? []
       : [ok('speed', `Writes ${formatBytes(writeSpeed)}/s, reads ${formatBytes(readSpeed)}/s`)];
   if (clockSkewSeconds === null || Math.abs(clockSkewSeconds) < SKEW_SECONDS) return speed;
-  const way = clockSkewSeconds > 0 ? 'ahead of' : 'behind';
-  const message = `Its clock is ${Math.round(Math.abs(clockSkewSeconds))} seconds ${way} the one of this machine`;
-  return [...speed, warning('clock', message, 'Set the clocks, and let the systems keep them right.')];
+  const hint = 'Set the clocks, and let the systems keep them right.';
+  return [...speed, warning('clock', skewText(clockSkewSeconds), hint)];
+}
+
+/** @param seconds by which the clock of the destination is ahead */
+export function skewText(seconds: number): string {
+  const skew = formatDuration(Math.round(Math.abs(seconds)) * 1000);
+  return `Its clock is ${skew} ${seconds > 0 ? 'ahead of' : 'behind'} the one of this machine`;
 }
 
 async function lookForRepository(
@@ -186,6 +191,13 @@ async function lookForRepository(
       'repository',
       'The repository that was there is gone, so a backup would fail',
       'Check that the right drive is mounted there. If it was emptied on purpose, use another folder as the destination: backups start afresh there.',
+    );
+  const ids = slots.map((slot) => slot.repository.toString('hex'));
+  if (ids.length > 0 && damaged.length === 0 && remembered !== undefined && !ids.includes(remembered))
+    return problem(
+      'repository',
+      'The repository there is not the one that holds your backups, so a backup would fail',
+      'Connect or mount the right disk. To use this repository, move it to another folder, and add that as a destination.',
     );
   // The first backup and "init" would refuse these places too.
   if (slots.length + damaged.length === 0) await requireFree(destination, signal);

@@ -41,9 +41,12 @@ export interface StandingParts {
   readonly now: () => number;
   /** Notes of when sources were added, and of good backups. */
   readonly notes: Pick<SettingStore, 'get'>;
+  /** Whether a person has said that the source is meant to be empty, which the next backup goes by. */
+  readonly isEmptyExpected: (source: string) => boolean;
 }
 
-export function standingsOf({ settings, jobs, now, notes }: StandingParts): readonly Standing[] {
+export function standingsOf(parts: StandingParts): readonly Standing[] {
+  const { settings, jobs, now, notes } = parts;
   const { sources, notices, ...others } = settings();
   const zone = zoneOf(others);
   return sources.flatMap((source) => {
@@ -56,9 +59,10 @@ export function standingsOf({ settings, jobs, now, notes }: StandingParts): read
         last === undefined ? undefined : jobs.newest({ ...asked, status: 'completed', good: true });
       const lastGoodAt = goodAt(notes, destination, source.path, good, now());
       const ended = lastEnded(jobs, asked, now());
-      const hasFailed = ended?.status === 'failed';
-      // A job that is being retried is queued with the error of its last attempt.
-      const tried = jobs.newest({ ...asked, status: 'queued' });
+      const isSettled = isEmptyAsMeant(ended?.error ?? null, source.path, parts);
+      const hasFailed = ended?.status === 'failed' && !isSettled;
+      // A job that is being retried is queued with the error of its last attempt. Newer ones may wait for it without one.
+      const tried = jobs.newest({ ...asked, status: 'queued', hasError: true });
       const isTried = (tried?.started_at ?? 0) > (ended?.finished_at ?? 0);
       const failure = (isTried ? tried?.error : null) ?? (hasFailed ? ended.error : null);
       const since = lastGoodAt ?? protectedSince(notes, destination, source.path);
@@ -85,6 +89,12 @@ export function standingsOf({ settings, jobs, now, notes }: StandingParts): read
       };
     });
   });
+}
+
+/** Whether the backup failed only because the source is empty, and a person has said since that it is meant to be. */
+function isEmptyAsMeant(error: JobError | null, source: string, { isEmptyExpected }: StandingParts): boolean {
+  if (error?.code !== 'SOURCE_SUSPICIOUSLY_EMPTY' || error.details['is_there'] === false) return false;
+  return isEmptyExpected(source);
 }
 
 /**

@@ -105,8 +105,13 @@ class Scene {
     return this.#names.get(path) ?? path;
   }
 
+  /** The destination, if it is missing or cannot be reached. */
+  away(destination: string): Place | undefined {
+    return this.known.away.find(({ name }) => name === destination);
+  }
+
   isAway(destination: string): boolean {
-    return this.known.away.some(({ name }) => name === destination);
+    return this.away(destination) !== undefined;
   }
 
   /** The facts about these sources. `to` has their destinations, unless all destinations of the sources are meant. */
@@ -182,16 +187,26 @@ function standingStatements(scene: Scene): readonly Statement[] {
   const { jobs, alarms, now } = scene.parts;
   const hasAlarm = (path: string, ...kinds: readonly Alarm['kind'][]): boolean =>
     alarms().some(({ source, kind }) => source === path && kinds.includes(kind));
-  const reasonOf = (one: Standing): Reason | null =>
-    scene.isAway(one.destination) ? 'away' : one.failure === null ? null : reasonFor(one.failure);
+  const reasonOf = (one: Standing): Reason | null => {
+    const place = scene.away(one.destination);
+    if (place === undefined) return one.failure === null ? null : reasonFor(one.failure);
+    if (place.directory === undefined) return 'unreachable';
+    // What was deleted from the system disk has a statement of its own, and no disk to plug in.
+    return isGone(place, scene) ? null : 'away';
+  };
   const withReason = (meant: readonly Standing[]): Partial<StatementFacts> => {
     const reasons = new Set(meant.map(reasonOf));
     const [only = null] = reasons;
-    return { ...scene.about(meant), reason: reasons.size === 1 ? only : null };
+    const reason = reasons.size === 1 ? only : null;
+    const isHeldUp = reason === null && pause !== undefined;
+    return { ...scene.about(meant), reason, figures: isHeldUp ? { paused: 1 } : {} };
   };
 
-  const never = standings.filter(({ lastGoodAt }) => lastGoodAt === null);
-  const overdue = standings.filter(({ lastGoodAt, overdue: late }) => lastGoodAt !== null && late);
+  // Rules that leave out everything have a statement of their own, and so has an empty source: both say why there is none.
+  const never = standings.filter((one) => one.lastGoodAt === null && !one.isLeftOut);
+  const overdue = standings.filter(
+    (one) => one.lastGoodAt !== null && one.overdue && !hasAlarm(one.source.path, 'empty'),
+  );
   const isFirst =
     never.length > 0 &&
     never.length === standings.length &&
@@ -215,9 +230,12 @@ function standingStatements(scene: Scene): readonly Statement[] {
   const ahead = standings.filter(({ statedGoodAt }) => isAhead(statedGoodAt, now()));
   const aheadMs = Math.max(0, ...ahead.map(({ statedGoodAt }) => (statedGoodAt ?? 0) - now()));
   const found: Statement[] = [];
-  if (isFirst)
-    found.push(statement(isHeld ? 'first_backup_paused' : 'first_backup_runs', scene.about(never)));
-  else if (never.length > 0) found.push(statement('never_backed_up', withReason(never)));
+  if (isFirst) {
+    // It may be waiting for hours, as for mains power.
+    const figures = jobs.count('running') === 0 ? { waits: 1 } : {};
+    const code = isHeld ? 'first_backup_paused' : 'first_backup_runs';
+    found.push(statement(code, { ...scene.about(never), figures: isHeld ? {} : figures }));
+  } else if (never.length > 0) found.push(statement('never_backed_up', withReason(never)));
   if (overdue.length > 0) found.push(statement('overdue', withReason(overdue)));
   for (const meant of bySourceAndReason(failed, reasonOf))
     found.push(statement('last_failed', withReason(meant)));
@@ -323,8 +341,8 @@ const REASONS: Readonly<Record<string, Reason>> = {
   INSUFFICIENT_STORAGE: 'full',
   WRONG_PASSPHRASE: 'locked_out',
   DECRYPTION_FAILED: 'locked_out',
-  SECRET_UNAVAILABLE: 'locked_out',
-  SECRET_UNSAFE: 'locked_out',
+  SECRET_UNAVAILABLE: 'no_secret',
+  SECRET_UNSAFE: 'no_secret',
   DESTINATION_AUTH_FAILED: 'denied',
   DESTINATION_UNREACHABLE: 'unreachable',
   SOURCE_SUSPICIOUSLY_EMPTY: 'source_empty',
@@ -333,6 +351,7 @@ const REASONS: Readonly<Record<string, Reason>> = {
 function reasonFor({ code, details }: JobError): Reason {
   if (code === 'DESTINATION_ERROR' && details['reason'] === 'different') return 'other_repository';
   if (code === 'DESTINATION_ERROR' && details['reason'] === 'empty') return 'emptied';
+  if (code === 'SOURCE_SUSPICIOUSLY_EMPTY' && details['is_there'] === false) return 'source_missing';
   if (code === 'INVALID_SOURCE') return SOURCE_REASONS[String(details['reason'])] ?? 'source_missing';
   return REASONS[code] ?? 'other';
 }

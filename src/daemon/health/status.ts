@@ -40,6 +40,7 @@ export interface StatusParts extends Omit<StatementParts, 'jobs' | 'settings' | 
   readonly storedBytes: (destination: string) => number | undefined;
   readonly notes: StandingParts['notes'];
   readonly heldNotices: () => HeldNotices | null;
+  readonly isEmptyExpected: StandingParts['isEmptyExpected'];
   /** Further checks, other than those made here. */
   readonly findings: () => readonly StatusCheck[];
 }

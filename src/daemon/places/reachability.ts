@@ -17,8 +17,7 @@ export interface ReachParts {
  * that no job has reached yet is not called reachable.
  */
 export function reachability(place: Place, { destinations, jobs }: ReachParts): DestinationReach {
-  const newest = (status: 'completed' | 'failed' | 'queued') =>
-    jobs.newest({ destination: place.name, status });
+  const newest = (status: 'completed' | 'failed') => jobs.newest({ destination: place.name, status });
   const reachedAt = newest('completed')?.finished_at ?? null;
   const { directory } = place;
   if (directory !== undefined) {
@@ -28,8 +27,9 @@ export function reachability(place: Place, { destinations, jobs }: ReachParts): 
     const isReached = destinations.isSeen(place) && (reachedAt !== null || !isUnmounted);
     return { reachable: isReached ? true : null, reachedAt, reason: null };
   }
-  // A job that is being retried is queued with the error of its last attempt.
-  const missed = [newest('failed'), newest('queued')].filter((job) => job?.error?.code === UNREACHABLE);
+  // A job that is being retried is queued with the error of its last attempt. Newer ones may wait for it without one.
+  const tried = jobs.newest({ destination: place.name, status: 'queued', hasError: true });
+  const missed = [newest('failed'), tried].filter((job) => job?.error?.code === UNREACHABLE);
   const missedAt = Math.max(...missed.map((job) => job?.finished_at ?? job?.started_at ?? 0));
   if (reachedAt !== null && reachedAt > missedAt) return { reachable: true, reachedAt, reason: null };
   return missed.length > 0

@@ -44,6 +44,17 @@ export async function requirePrivateState(stateDirectory: string): Promise<void>
   for (const name of FILES) await requirePrivateFile(join(stateDirectory, name));
 }
 
+/** Why an agent would refuse to start with it, as sentences; undefined when it would not. */
+export async function whyItIsRefused(stateDirectory: string): Promise<string | undefined> {
+  try {
+    await requirePrivateState(stateDirectory);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof StateError)) throw error;
+    return `It cannot run now: ${error.message}. ${error.hint}`;
+  }
+}
+
 async function requirePrivateFile(path: string): Promise<void> {
   const stats = await lookAt(path);
   // Access to a socket is decided where it is made; one in a private directory belongs to the agent.

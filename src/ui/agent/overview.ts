@@ -17,6 +17,11 @@ export function useOverview(): Overview {
   return data;
 }
 
+/** Whether the agent has not answered, so that what is known of it may no longer be so. */
+export function useIsUnanswered(): boolean {
+  return useContext(OverviewContext)?.problem?.code === 'OFFLINE';
+}
+
 /** The destinations of the overview; empty until it has loaded. */
 export function useKnownDestinations(): Overview['destinations'] {
   return useContext(OverviewContext)?.data?.destinations ?? [];

@@ -15,7 +15,7 @@ export function Problem({
   readonly children?: ComponentChildren;
 }): JSX.Element | null {
   if (error === undefined) return null;
-  const said = problemWords(error);
+  const said = errorWords(error);
   return (
     <Notice look="bad" urgent>
       {children}
@@ -29,21 +29,29 @@ export function Problem({
   );
 }
 
-/** Words for an error whose code is known. A storage that is only away is not reported as failed. */
-function problemWords({
-  code,
-  details,
-}: {
-  readonly code: string;
-  readonly details?: object | undefined;
-}): string | undefined {
-  const reason = details !== undefined && 'reason' in details ? details.reason : undefined;
-  return reason === 'away' ? t.problems['DESTINATION_UNREACHABLE'] : t.problems[code];
+/**
+ * Words for an error whose code is known, for its cause where that has words of its own. A storage that is only away is
+ * not reported as failed.
+ * @param type of the job that failed
+ */
+export function errorWords(
+  { code, details = {} }: { readonly code: string; readonly details?: object | undefined },
+  type = '',
+): string | undefined {
+  const { reason, errno, is_there: isThere } = details as Readonly<Record<string, unknown>>;
+  if (reason === 'away') return t.problems['DESTINATION_UNREACHABLE'];
+  const cause = isThere === false ? 'gone' : (reason ?? (errno === 'EPERM' ? 'EACCES' : errno));
+  return (
+    t.problems[`${code}.${String(cause)}`] ??
+    t.problems[`${type}.${code}`] ??
+    t.problems[`failed.${code}`] ??
+    t.problems[code]
+  );
 }
 
 /** Shows why a restore failed. */
 export function JobError({ job: { error } }: { readonly job: Restore }): JSX.Element {
-  const said = error === null ? undefined : problemWords(error);
+  const said = error === null ? undefined : errorWords(error, 'restore');
   return (
     <Notice look="bad" urgent>
       <p>{said ?? t.restore.failed}</p>

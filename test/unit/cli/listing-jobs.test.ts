@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { jobText, stateWords } from '../../../src/cli/agent/listing-jobs.ts';
+import { jobText, noJobsText, stateWords } from '../../../src/cli/agent/listing-jobs.ts';
 import { createStyles } from '../../../src/cli/terminal/terminal.ts';
 import { NO_PROGRESS, type Job } from '../../../src/jobs/job.ts';
 
@@ -80,4 +80,9 @@ test('a job says the name that people know a destination by', () => {
   const check = job({ type: 'check', spec: { type: 'check', destination: 'default', read_data: 0 } });
   const shown = (name: string): string => (name === 'default' ? 'embedded' : name);
   expect(jobText(check, createStyles(false), shown)).toContain('Destination  embedded\n');
+});
+
+test('no jobs at all are not called none that match', () => {
+  expect(noJobsText(null)).toBe('No jobs yet.');
+  expect(noJobsText('failed')).toBe('No jobs match.');
 });

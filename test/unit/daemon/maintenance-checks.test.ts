@@ -107,7 +107,7 @@ describe.each([
       sentence: expect.stringMatching(said),
     });
     expect(adviceOf(protectionOf(await status(), now).headline)).toMatch(
-      /back up again.*another (check|drill)\.$/,
+      /back up again.*another (check|drill)\./,
     );
   });
 

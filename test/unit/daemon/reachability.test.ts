@@ -22,7 +22,10 @@ function ask(place: Partial<Place>, known: readonly Known[], seen: Seen = {}): D
   })) as unknown as readonly Job[];
   const parts = {
     destinations: { isPresent: () => isPresent, isSeen: () => isSeen },
-    jobs: { newest: ({ status }: { status?: string }) => jobs.find((job) => job.status === status) },
+    jobs: {
+      newest: ({ status, hasError = false }: { status?: string; hasError?: boolean }) =>
+        jobs.find((job) => job.status === status && (!hasError || job.error !== null)),
+    },
   } as unknown as Parts;
   return reachability({ name: 'far', ...place } as Place, parts);
 }
@@ -37,6 +40,14 @@ describe('a destination on another machine', () => {
     ['a job is to be tried again', [{ status: 'queued', at: 5, code: unreachable }], false],
     ['a job failed for another reason', [{ status: 'failed', at: 5, code: 'READ_ERROR' }], null],
     ['a job waits for the first time', [{ status: 'queued', at: 5 }], null],
+    [
+      'a job waits for one that is to be tried again',
+      [
+        { status: 'queued', at: 9 },
+        { status: 'queued', at: 5, code: unreachable },
+      ],
+      false,
+    ],
     [
       'a job completed since',
       [

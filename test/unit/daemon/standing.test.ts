@@ -6,11 +6,11 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { defaultSettings, defaultSource } from '../../../src/config/effective-settings.ts';
 import { tellAbsences } from '../../../src/daemon/health/absence-watch.ts';
 import type { Settings, SourceSettings } from '../../../src/config/settings.ts';
-import { fullStatus } from '../../../src/daemon/health/status.ts';
+import { fullStatus, type StatusParts } from '../../../src/daemon/health/status.ts';
 import { openStateDatabase, type StateDatabase } from '../../../src/db/state-database.ts';
 import type { FullStatus } from '../../../src/jobs/agent.ts';
 import { completed, failed, newJob, started, waiting } from '../../../src/jobs/job-states.ts';
-import { protectionOf } from '../../../src/jobs/protection.ts';
+import { protectionOf, sentenceOf } from '../../../src/jobs/protection.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { NOTHING_SPECIAL } from '../../support/nothing-special.ts';
 import { removeTree } from '../../support/remove-tree.ts';
@@ -78,7 +78,11 @@ function backup(
   database.jobs.insert(completed(started(queued, at), outcome, at));
 }
 
-async function statusAt(nowMs: number, sources: readonly SourceSettings[]): Promise<FullStatus> {
+async function statusAt(
+  nowMs: number,
+  sources: readonly SourceSettings[],
+  changes: Partial<StatusParts> = {},
+): Promise<FullStatus> {
   return await fullStatus({
     now: () => nowMs,
     uptime: () => 0,
@@ -96,6 +100,7 @@ async function statusAt(nowMs: number, sources: readonly SourceSettings[]): Prom
     findings: () => [],
     heldNotices: () => null,
     ...NOTHING_SPECIAL,
+    ...changes,
   });
 }
 
@@ -113,7 +118,7 @@ test('a source whose backups fail every night is overdue after the second one, w
   expect(protectionOf(first, START + DAY)).toMatchObject({
     level: 'warning',
     sentence:
-      'Protected, but the last backup of photos failed: the sign-in was refused. The last good one is 1d old.',
+      'Protected, but the last backup of photos failed because the destination refused the sign-in. The last good one is 1d old.',
   });
 
   job('fails', '/photos', START + 2 * DAY);
@@ -127,6 +132,123 @@ test('a source whose backups fail every night is overdue after the second one, w
     level: 'bad',
     sentence: expect.stringMatching(/^Not protected: photos has not been backed up for 2 ?d/),
   });
+});
+
+test('a source that a person has said to be empty on purpose has failed no longer, unless it is gone', async () => {
+  const sources = [source('/photos')];
+  const refused = (isThere: boolean): void => {
+    const queued = newJob(
+      `bkp_${(ids += 1)}`,
+      backupOf('/photos', settings.defaultDestination),
+      'schedule',
+      START,
+    );
+    const details = { is_there: isThere };
+    const error = { code: 'SOURCE_SUSPICIOUSLY_EMPTY', message: 'x', details };
+    database.jobs.insert(failed(started(queued, START), error, START + ids));
+  };
+  const saidWhen = async (isEmptyExpected: boolean): Promise<string> =>
+    protectionOf(
+      await statusAt(START + HOUR, sources, { isEmptyExpected: () => isEmptyExpected }),
+      START + HOUR,
+    ).sentence;
+  job('completes', '/photos', START);
+  refused(true);
+  expect(await saidWhen(false)).toBe(
+    'Protected, but the last backup of photos failed because the source is empty. The last good one is 1h old.',
+  );
+  expect(await saidWhen(true)).toBe('Protected: the last good backup is 1h old.');
+  expect(concerns(await statusAt(START + HOUR, sources, { isEmptyExpected: () => true }))).toEqual([]);
+
+  refused(false);
+  expect(await saidWhen(true)).toBe(
+    'Protected, but the last backup of photos failed because the source is not there. The last good one is 1h old.',
+  );
+});
+
+test('a first backup that waits is not said to run', async () => {
+  const sources = [source('/photos')];
+  job('waits', '/photos', START);
+  const status = await statusAt(START, sources);
+  expect(protectionOf(status, START)).toMatchObject({
+    level: 'warning',
+    sentence: 'Not protected yet: the first backup is waiting to start.',
+  });
+  const queued = newJob('bkp_running', backupOf('/photos', settings.defaultDestination), 'schedule', START);
+  database.jobs.insert(started(queued, START));
+  expect(protectionOf(await statusAt(START, sources), START).sentence).toBe(
+    'Not protected yet: the first backup is running.',
+  );
+});
+
+test('why a backup is tried again is still said when the next one waits behind it', async () => {
+  const sources = [source('/photos')];
+  const spec = backupOf('/photos', settings.defaultDestination);
+  const error = { code: 'DESTINATION_UNREACHABLE', message: 'x', details: {} };
+  const tried = started(newJob('bkp_tried', spec, 'schedule', START), START);
+  database.jobs.insert({ ...tried, job: { ...tried.job, status: 'queued', error } });
+  const sentence =
+    'Not protected: photos has never been backed up because the destination could not be reached.';
+  expect(protectionOf(await statusAt(START, sources), START).sentence).toBe(sentence);
+  job('waits', '/photos', START + HOUR);
+  expect(protectionOf(await statusAt(START + HOUR, sources), START + HOUR).sentence).toBe(sentence);
+});
+
+test('a backup is late because of a pause only where nothing else is wrong', async () => {
+  const sources = [source('/photos')];
+  job('completes', '/photos', START);
+  const now = START + 5 * DAY;
+  const lateWhilePaused = async (): Promise<unknown> => {
+    const { statements } = await statusAt(now, sources, { pause: () => ({ until: null }) });
+    const late = statements.find(({ code }) => code === 'overdue');
+    return [late?.reason, late?.figures];
+  };
+  expect(await lateWhilePaused()).toEqual([null, { paused: 1 }]);
+  job('fails', '/photos', START + 4 * DAY);
+  expect(await lateWhilePaused()).toEqual(['denied', {}]);
+});
+
+test('why a backup is late: a disk is unplugged, a server is not, and a folder of the system disk has its own words', async () => {
+  const sources = [source('/photos')];
+  await toldAt(START, sources);
+  job('completes', '/photos', START);
+  const now = START + 5 * DAY;
+  const name = settings.defaultDestination;
+  const place = { name, url: 'x', location: 'x', shown: 'x', passphrase: null, access: undefined };
+  const lateAt = async (directory: string | undefined, isOfSystem = false): Promise<readonly string[]> => {
+    const status = await statusAt(now, sources, {
+      destinations: { all: () => [{ ...place, directory }], isPresent: () => false, isSeen: () => false },
+      isOfSystem: () => isOfSystem,
+    });
+    return status.statements.map((one) => sentenceOf(one, status.checks, now));
+  };
+  expect(await lateAt('/media/usb')).toContain(
+    'Not protected: photos has not been backed up for 5d because the backup disk is not connected.',
+  );
+  expect(await lateAt('/backup', true)).toEqual(
+    expect.arrayContaining([
+      `Not protected: the folder of “${name}” is gone, and so are the backups in it.`,
+      'Not protected: photos has not been backed up for 5d.',
+    ]),
+  );
+
+  const fails = (code: string, at: number): void => {
+    const queued = newJob(`bkp_${(ids += 1)}`, backupOf('/photos', name), 'schedule', at);
+    database.jobs.insert(failed(started(queued, at), { code, message: 'x', details: {} }, at));
+  };
+  fails('DESTINATION_UNREACHABLE', START + DAY);
+  expect(await lateAt(undefined)).toContain(
+    'Not protected: photos has not been backed up for 5d because the destination could not be reached.',
+  );
+
+  // The secret may be that of a server: the passphrase need not be wrong.
+  for (const code of ['SECRET_UNAVAILABLE', 'SECRET_UNSAFE']) {
+    fails(code, START + 2 * DAY + ids);
+    const status = await statusAt(now, sources);
+    expect(protectionOf(status, now).sentence, code).toBe(
+      'Not protected: photos has not been backed up for 5d because the password or key for the destination cannot be read.',
+    );
+  }
 });
 
 test('a snapshot that was copied days after its source was read protects it as of when it was read', async () => {

@@ -53,6 +53,7 @@ test('the success of one source says what else is not well, and nothing where no
         alarms,
         destinations: { all: () => [] },
         now: () => now,
+        isEmptyExpected: () => false,
       },
     );
   expect(said()).toEqual([`The last backup of /b to ${settings.defaultDestination} failed.`]);

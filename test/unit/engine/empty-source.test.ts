@@ -55,8 +55,10 @@ describe('a source is refused', () => {
   test('when it has disappeared', () => {
     expect(refusal(3, 'gone')).toMatchObject({
       message: expect.stringContaining('has disappeared'),
+      hint: expect.stringContaining('holdfast sources remove'),
       details: { is_there: false },
     });
+    expect(refusal(3)).toMatchObject({ hint: expect.stringContaining('holdfast alarms --acknowledge') });
   });
 
   test('when a file stands in the place of a directory with several; what had one file may have been that', () => {

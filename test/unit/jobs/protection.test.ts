@@ -44,7 +44,7 @@ const SENTENCES: readonly (readonly [Statement, string])[] = [
       files: ['/home/anna/a', '/home/anna/b/c', '/elsewhere/d'],
       figures: { files: 4, folders: 1 },
     }),
-    'Protected, except 4 files and what is in 1 folder we could not read: a, b/c, /elsewhere/d and 2 more.',
+    'Protected, except 4 files and everything in 1 folder we could not read: a, b/c, /elsewhere/d and 2 more.',
   ],
   [
     statement('destination_away', { to: ['usb'], since: NOW - 420_000, figures: { far: 0 } }),
@@ -56,7 +56,19 @@ const SENTENCES: readonly (readonly [Statement, string])[] = [
   ],
   [
     statement('overdue', { ...HOME, to: ['nas'], since: NOW - 3 * DAY, reason: 'away' }),
-    'Not protected: Home has not been backed up to “nas” for 3d: its disk is not connected.',
+    'Not protected: Home has not been backed up to “nas” for 3d because the backup disk is not connected.',
+  ],
+  [
+    statement('overdue', { ...HOME, to: ['nas'], since: NOW - 3 * DAY, reason: 'unreachable' }),
+    'Not protected: Home has not been backed up to “nas” for 3d because the destination could not be reached.',
+  ],
+  [
+    statement('last_failed', { ...HOME, reason: 'emptied' }),
+    'Protected, but the last backup of Home failed because the repository at the destination is gone. The last good one is 2h old.',
+  ],
+  [
+    statement('destination_gone', { to: ['usb'] }),
+    'Not protected: the folder of “usb” is gone, and so are the backups in it.',
   ],
   [
     statement('never_backed_up', { paths: ['/a', '/b'], names: ['a', 'b'], reason: 'other' }),
@@ -64,9 +76,18 @@ const SENTENCES: readonly (readonly [Statement, string])[] = [
   ],
   [
     statement('last_failed', { ...HOME, reason: 'full' }),
-    'Protected, but the last backup of Home failed: the disk there is full. The last good one is 2h old.',
+    'Protected, but the last backup of Home failed because the destination is full. The last good one is 2h old.',
   ],
   [statement('protected', HOME), 'Protected: the last good backup is 2h old.'],
+  [
+    statement('protected', { ...HOME, since: NOW - 59_999 }),
+    'Protected: the last good backup is less than a minute old.',
+  ],
+  [
+    // It was noted while the clock was ahead.
+    statement('paused', { ...HOME, since: NOW + DAY }),
+    'Paused until you resume it: the last good backup is less than a minute old, and no new ones are made.',
+  ],
 ];
 
 describe('the sentence', () => {
@@ -115,6 +136,61 @@ describe('the advice after a loss', () => {
 
   test('says how the snapshot is found where it is not known', () => {
     expect(adviceOf(statement('files_disappeared', lost))).toContain('snapshots --path /home/anna)');
+  });
+});
+
+describe('the advice', () => {
+  test('against a lost or replaced repository names another folder, as its own place stays refused', () => {
+    for (const reason of ['emptied', 'other_repository'] as const) {
+      const advice = adviceOf(statement('last_failed', { ...HOME, reason }));
+      expect(advice, reason).toContain('another folder');
+      expect(advice, reason).toContain('holdfast destinations add NAME LOCATION --default');
+      expect(advice, reason).not.toContain('remove');
+    }
+  });
+
+  test('for a source that is gone is to remove it: it cannot be meant to be empty', () => {
+    const gone = adviceOf(statement('source_empty', { ...HOME, reason: 'source_missing' }));
+    expect(gone).toContain('holdfast sources remove DIR');
+    expect(gone).not.toContain('--acknowledge');
+    expect(adviceOf(statement('source_empty', HOME))).toContain('holdfast alarms --acknowledge');
+  });
+
+  test('for a source that was left out from the first does not speak of older snapshots', () => {
+    const fresh = { ...HOME, since: null };
+    expect(adviceOf(statement('source_left_out', fresh))).toMatch(/^The job names the rule: /);
+    for (const older of [HOME, { ...fresh, figures: { files_before: 60 } }])
+      expect(adviceOf(statement('source_left_out', older))).toMatch(/^Older snapshots are kept. The job/);
+  });
+
+  test('where no backup has failed, as after one was canceled, is to look at the jobs and try again', () => {
+    for (const code of ['never_backed_up', 'overdue'] as const)
+      expect(adviceOf(statement(code, HOME))).toBe(
+        'The jobs say what happened: holdfast jobs. To back up now: holdfast backup DIR',
+      );
+  });
+
+  test('against backups that are late because they are paused is to resume them', () => {
+    expect(adviceOf(statement('overdue', { ...HOME, figures: { paused: 1 } }))).toBe(
+      'Backups are paused. To resume: holdfast resume',
+    );
+  });
+
+  test('against a destination that cannot be reached fits a disk as well as a server', () => {
+    expect(adviceOf(statement('never_backed_up', { ...HOME, reason: 'unreachable' }))).toBe(
+      'Check that it is switched on and connected, and that the network works. Holdfast will try again.',
+    );
+  });
+
+  test('against damage has an end where a new backup does not mend everything', () => {
+    expect(adviceOf(statement('damaged', { to: ['usb'] }))).toMatch(
+      /If it still finds damage, remove the snapshots it names: holdfast forget ID$/,
+    );
+  });
+
+  test('for files that could not be read says when the warning ends', () => {
+    const one = statement('files_unread', { ...HOME, files: ['/home/anna/x'] });
+    expect(adviceOf(one)).toContain('The next backup clears this warning.');
   });
 });
 

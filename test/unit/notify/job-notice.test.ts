@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Job } from '../../../src/jobs/job.ts';
 import { noticeOfJob } from '../../../src/notify/job-notice.ts';
+import { titleOf } from '../../../src/notify/notice.ts';
 import { restoreJob, sampleJob } from './sample-job.ts';
 
 const kindOf = (job: Job): string | undefined => noticeOfJob(job, 'workshop', [])?.kind;
@@ -36,6 +37,17 @@ describe('the notice of a job', () => {
     );
   });
 
+  it('has a title that says only what is so: a warning need not be about files', () => {
+    const titleFor = (job: Job): string | undefined => {
+      const notice = noticeOfJob(job, 'workshop', []);
+      return notice === null ? undefined : titleOf({ source: null, job: null, ...notice });
+    };
+    expect(titleFor(sampleJob())).toBe('Backup completed: /home/ada');
+    expect(titleFor(sampleJob({ result: 'warning' }))).toBe('Backup completed with warnings: /home/ada');
+    expect(titleFor(restoreJob())).toBe('Restore completed');
+    expect(titleFor(restoreJob({ result: 'warning' }))).toBe('Restore completed with warnings');
+  });
+
   it('says why it failed', () => {
     const error = {
       code: 'WRONG_PASSPHRASE',
@@ -47,6 +59,16 @@ describe('the notice of a job', () => {
       job: { exitStatus: 1, errorCode: 'WRONG_PASSPHRASE' },
       text: 'The passphrase is wrong. Give another.',
     });
+  });
+
+  it('says what to do about damage, which the error only names', () => {
+    const error = { code: 'CORRUPT_DATA', message: 'pack 1 is damaged.', details: {} };
+    for (const type of ['check', 'drill'] as const) {
+      const job = sampleJob({ type, status: 'failed', result: null, error });
+      expect(noticeOfJob(job, 'workshop', [])?.text).toBe(
+        'pack 1 is damaged. To see what that means for your backups, and what to do, run: holdfast status',
+      );
+    }
   });
 
   it('tells the start of backups and the end of restores', () => {

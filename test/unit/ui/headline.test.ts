@@ -65,7 +65,7 @@ const CASES: readonly Case[] = [
   [
     'many cannot be read',
     { code: 'files_unread', files: ['/a/1', '/a/2', '/a/b/3'], figures: { files: 12, folders: 1 } },
-    'Protected, except 12 files and what is in 1 folder we could not read: {}, {}, {}, and 10 more',
+    'Protected, except 12 files and everything in 1 folder we could not read: {}, {}, {}, and 10 more',
     'Geschützt, außer 12 Dateien, die nicht lesbar waren, und dem Inhalt eines Ordners, der nicht lesbar war: {}, {}, {} und 10 weitere',
     'Protégé, sauf 12 fichiers illisibles et le contenu d’un dossier illisible : {}, {}, {} et 10 de plus',
     ['1', '2', 'b/3'],

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ERROR_CODES } from '../../../src/api/wire/error-codes.ts';
+import { errorWords } from '../../../src/ui/components/problem.tsx';
 import { english } from '../../../src/ui/language/english/english.ts';
 import {
   changeWords,
@@ -34,6 +35,12 @@ describe('what came of a backup', () => {
   it('says so when nothing was new', () => {
     expect(volumeWords(backup({}, { bytes_deduplicated: 1_200 * MIB }))).toContain(
       'Everything was stored already',
+    );
+  });
+
+  it('does not count the bytes of no files', () => {
+    expect(volumeWords(backup({ files_backed_up: 0, size_bytes: 0 }))).toBe(
+      'The snapshot contains no files.',
     );
   });
 
@@ -84,6 +91,38 @@ describe('errors by their code', () => {
     );
     expect(ofJobs.length).toBeGreaterThan(10);
     expect(ofJobs.filter((code) => english.problems[code] === undefined)).toEqual([]);
+  });
+
+  it('say what is wrong with a destination where the cause is known, and nothing wrong where it is not', () => {
+    const said = (details: object): string | undefined => errorWords({ code: 'DESTINATION_ERROR', details });
+    expect(said({ reason: 'empty' })).toMatch(/^The folder of the destination is empty/);
+    expect(said({ reason: 'different' })).toMatch(
+      /^The destination holds a different repository than before/,
+    );
+    expect(said({ reason: 'missing' })).toMatch(/^The repository is not there any more/);
+    expect(said({ errno: 'EROFS' })).toMatch(/^The destination is read-only/);
+    for (const errno of ['EACCES', 'EPERM'])
+      expect(said({ errno })).toMatch(/^Holdfast does not have permission to write to the destination/);
+    expect(said({})).toBe(
+      'The destination cannot be used as it is. Open the job to see why, or test the destination in the settings.',
+    );
+  });
+
+  it('tell a job that a command kept from starting from one that lacks what the command makes', () => {
+    expect(errorWords({ code: 'HOOK_FAILED' }, 'backup')).toContain('the job did not start');
+    expect(explained('HOOK_FAILED', 'backup')).toContain('the backup may lack what it produces');
+  });
+
+  it('tell a source that is gone from one that is empty', () => {
+    const said = (isThere: boolean): string | undefined =>
+      errorWords({ code: 'SOURCE_SUSPICIOUSLY_EMPTY', details: { is_there: isThere } });
+    expect(said(false)).toMatch(/^The source is gone/);
+    expect(said(true)).toMatch(/^The source is empty/);
+  });
+
+  it('of a restore keep their own words', () => {
+    expect(errorWords({ code: 'CORRUPT_DATA' }, 'restore')).toBe(english.problems['restore.CORRUPT_DATA']);
+    expect(errorWords({ code: 'CORRUPT_DATA' }, 'backup')).toBe(english.problems['CORRUPT_DATA']);
   });
 
   it('mean something else for a restore than for a backup', () => {

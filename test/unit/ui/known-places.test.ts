@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { emptyReason, knownPlaces } from '../../../src/ui/pages/restore/use-timeline.ts';
+import type { Overview } from '../../../src/api/schemas/page/overview.ts';
+import { emptyReason, knownPlaces, knownSources } from '../../../src/ui/pages/restore/use-timeline.ts';
 
 const nas = { name: 'nas', reachable: false, is_embedded: false, is_default: true };
 const embedded = { name: 'embedded', reachable: true, is_embedded: true, is_default: false };
@@ -26,9 +27,37 @@ describe('places to restore from', () => {
   });
 });
 
+const SOURCE: Overview['sources'][number] = {
+  path: '/home',
+  name: '~',
+  destination: 'nas',
+  schedule: 'every 4h',
+  last_good_backup_at: null,
+  next_run_at: null,
+  overdue: false,
+  watching: true,
+  files: null,
+  size_bytes: null,
+  history: [],
+};
+
+describe('sources', () => {
+  test('of other machines can still be chosen once the list is that of one source', () => {
+    const overview = { sources: [{ path: '/home/ana' }] };
+    const all = knownSources([], overview, [{ source: '/home/ana' }, { source: '/home/ben' }], {
+      source: undefined,
+    });
+    expect(all).toEqual(['/home/ana', '/home/ben']);
+    const place = { source: '/home/ana' };
+    expect(knownSources(all, overview, [{ source: '/home/ana' }], place)).toEqual(all);
+    expect(knownSources([], overview, [], { source: '/srv' })).toEqual(['/home/ana', '/srv']);
+  });
+});
+
 describe('an empty list', () => {
-  const some = { saved: { snapshots: 3, snapshot_bytes: 1, stored_bytes: 1 } };
-  const none = { saved: { snapshots: 0, snapshot_bytes: 0, stored_bytes: 0 } };
+  const sources: Overview['sources'] = [];
+  const some = { sources, saved: { snapshots: 3, snapshot_bytes: 1, stored_bytes: 1 } };
+  const none = { sources, saved: { snapshots: 0, snapshot_bytes: 0, stored_bytes: 0 } };
   const everything = { source: undefined, destination: undefined };
   const known = { isKnown: true, count: 0 };
 
@@ -37,6 +66,15 @@ describe('an empty list', () => {
     expect(emptyReason(everything, known, some)).toBe('none_of_source');
     expect(emptyReason({ ...everything, source: '/home' }, known, none)).toBe('none_of_source');
     expect(emptyReason({ ...everything, destination: 'nas' }, known, none)).toBe('none_here');
+  });
+
+  test('does not deny the snapshots of backups that were made: their disk may be away', () => {
+    const source = { ...SOURCE, last_good_backup_at: '2026-11-22T12:00:00.000Z' };
+    expect(emptyReason(everything, known, { ...none, sources: [source] })).toBe('none_read');
+    expect(emptyReason({ ...everything, source: '/home' }, known, { ...none, sources: [source] })).toBe(
+      'none_read',
+    );
+    expect(emptyReason(everything, known, { ...none, sources: [SOURCE] })).toBe('none_yet');
   });
 
   test('means nothing while it is asked for, or could not be', () => {

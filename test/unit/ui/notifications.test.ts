@@ -64,7 +64,7 @@ describe('what is news', () => {
       {
         tag: 'alarm_1',
         title: 'Empty: /home/ana/a⟨U+202E⟩b',
-        body: 'Mount the disk or share. The next backup then succeeds, and the alarm ends. If the source is meant to be empty, acknowledge the alarm.',
+        body: 'Mount the disk or share. The next backup then succeeds, and the alarm ends. If the source is meant to be empty, acknowledge the alarm. If it was deleted on purpose, remove the source.',
         href: '#/alarms',
         kind: 'alarm',
       },
@@ -79,7 +79,7 @@ describe('what is news', () => {
       {
         tag: `overdue ${bad.headline.since}`,
         title: 'Holdfast',
-        body: 'Not protected: Home has not been backed up to “default” for 5 days: its disk is not there\nPlug in the disk.',
+        body: 'Not protected: Home has not been backed up to “default” for 5 days because the backup disk is not connected\nPlug in the disk.',
         href: '#/jobs',
         kind: 'trouble',
       },

@@ -50,6 +50,8 @@ describe('an empty source', () => {
 
   test('is told apart from one that is not there', () => {
     expect(emptyAlarm({ ...gone, isThere: false }, [])?.text).toContain('has disappeared');
+    expect(emptyAlarm({ ...gone, isThere: false }, [])?.text).toContain('remove the source');
+    expect(emptyAlarm(gone, [])?.text).toContain('acknowledge this alarm');
   });
 });
 

@@ -60,6 +60,7 @@ export const Statement = Type.Object({
       'other_repository',
       'emptied',
       'locked_out',
+      'no_secret',
       'denied',
       'unreachable',
       'source_missing',

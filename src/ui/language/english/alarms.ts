@@ -7,7 +7,7 @@ export const alarms = {
       title: 'Empty',
       means:
         'This source had files, and now has none. Usually a disk or share is not mounted. Holdfast is not backing it up, so that the good snapshots stay the newest.',
-      todo: 'Mount the disk or share. The next backup then succeeds, and the alarm ends. If the source is meant to be empty, acknowledge the alarm.',
+      todo: 'Mount the disk or share. The next backup then succeeds, and the alarm ends. If the source is meant to be empty, acknowledge the alarm. If it was deleted on purpose, remove the source.',
     },
     unreadable: {
       title: 'No longer readable',

@@ -13,6 +13,8 @@ export const destinations = {
   checkFailed: 'failed',
   reachable: 'reachable',
   unreachable: 'not reachable',
+  /** In place of `reachable`, where the backups are not. */
+  lost: { emptied: 'no backups there', other_repository: 'other repository' },
   whyAway: {
     not_mounted: 'No disk or share is mounted there. Connect it, and backups continue.',
     not_there: 'The folder is not there. Connect its disk, or check whether the folder was moved.',

@@ -102,7 +102,7 @@ export const firstRun = {
     stuck:
       'Your first backup has not succeeded yet. Fix the problem shown here and try again, or choose another destination.',
     otherPlace: 'Destinations',
-    waits: 'waiting for its turn',
+    waits: 'waiting',
     done: 'done',
     failed: 'failed',
     why: 'See why',

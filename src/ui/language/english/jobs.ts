@@ -41,6 +41,7 @@ export const jobs = {
       stored,
     }: Readonly<Record<'files' | 'size' | 'fresh' | 'stored', string>>) =>
       `The snapshot contains ${files}, ${size} in all: ${fresh} new, stored as ${stored}.`,
+    noFiles: 'The snapshot contains no files.',
     nothingNew: (files: string, size: string) =>
       `The snapshot contains ${files}, ${size} in all. Everything was stored already.`,
     trial: (files: string, size: string) => `Dry run: the snapshot would contain ${files}, ${size} in all.`,

@@ -56,10 +56,11 @@ export const overview = {
       `${names} is ${reason === 'source_missing' ? 'gone' : 'empty'}: it had ${number('files_before') === 1 ? '1 file' : `${count('files_before')} files`} at its last backup`,
     files_disappeared: ({ count, names }) =>
       `${count('files_gone')} of ${count('files_before')} files disappeared from ${names}`,
-    files_burst: ({ count, names }) => `${count('touched')} files in ${names} came, changed or went at once`,
+    files_burst: ({ count, names }) =>
+      `${count('touched')} files in ${names} were added, changed or deleted at once`,
     name_claimed: ({ number, names }) =>
       `Write-only key ${number('write_only_key')} stored a backup in the name of ${names}, for which others store too`,
-    destination_gone: ({ to }) => `Not protected: the folder of ${to} is gone, and the backups in it`,
+    destination_gone: ({ to }) => `Not protected: the folder of ${to} is gone, and so are the backups in it`,
     damaged: ({ to }) => `Not protected: the last check of ${to} found damage`,
     drill_failed: ({ to }) =>
       `Not protected: files could not be restored from ${to} in the last restore drill`,
@@ -69,8 +70,9 @@ export const overview = {
     overdue: ({ sources, to, age, reason }) =>
       `Not protected: ${sources === 1 ? '{} has' : `${sources} sources have`} not been backed up` +
       `${toWords(to)}${age === '' ? ' in time' : ` for ${age}`}${because(reason)}`,
-    first_backup_runs: () => 'Not protected yet: the first backup is on its way',
-    first_backup_paused: () => 'Not protected yet: the first backup waits for the end of the pause',
+    first_backup_runs: ({ number }) =>
+      `Not protected yet: the first backup is ${number('waits') === 1 ? 'waiting to start' : 'running'}`,
+    first_backup_paused: () => 'Not protected yet: the first backup starts when the pause ends',
     last_failed: ({ names, to, ago, reason }) =>
       `Protected, but the last backup of ${names}${toWords(to)} failed${reason === 'other' ? '' : because(reason)}; the last good one was ${ago}`,
     files_unread: ({ number, count, files }) =>
@@ -78,13 +80,13 @@ export const overview = {
     clock_behind: ({ span }) =>
       `Protected, but the clock of this computer is or was wrong: the last backup has a time ${span('ahead_ms')} from now`,
     same_place: ({ to, names }) =>
-      `Protected, but by fewer copies than it looks: ${to} are the same place, so the backups of ${names} are there once`,
+      `Protected, but with fewer copies than it seems: ${to} are the same place, so there is only one copy of the backups of ${names}`,
     state_nearly_full: ({ size }) =>
       `Protected, but only ${size('free_bytes')} are free on the disk where Holdfast keeps its state`,
     check_undone: ({ to }) => `Protected, but ${to} could not be checked`,
     drill_undone: ({ to }) => `Protected, but the last restore drill of ${to} could not be done`,
     prune_failed: ({ to }) => `Protected, but old snapshots at ${to} could not be removed`,
-    paused: ({ ago }) => `Paused: the last good backup was ${ago}, and none is made now`,
+    paused: ({ ago }) => `Paused: no new backups are made; the last good one was ${ago}`,
     not_watched: ({ names }) => `Protected, but changes in ${names} are not noticed as they happen`,
     destination_away: ({ to, age, number }) =>
       number('far') === 1
@@ -100,8 +102,13 @@ export const overview = {
     source_unreadable: 'Your older snapshots are kept. Give Holdfast permission to read these files.',
     source_left_out:
       'Your older snapshots are kept. The job says which rule it is. Undo the rule, or remove the source.',
+    /** In place of `source_left_out` where there was never a good backup. */
+    source_left_out_before: 'The job says which rule it is. Undo the rule, or remove the source.',
     source_empty:
       'Your older snapshots are kept. If it is a disk, mount it. If it is meant to be empty, confirm that in the alarm.',
+    /** In place of `source_empty` where not even the folder is there. */
+    source_gone:
+      'Your older snapshots are kept. If it is a disk, mount it. If it was deleted, restore it, or remove the source.',
     files_disappeared:
       'Your older snapshots are kept. Restore what is missing, or confirm in the alarm that this is what you intended.',
     files_burst:
@@ -110,11 +117,11 @@ export const overview = {
       'It does not count as a backup of that machine. Look at the alarm: has the machine switched to that key, or is the key in the wrong hands?',
     destination_gone: 'Put the folder back, or choose another destination.',
     damaged:
-      'You may not be able to restore everything from there. Check the drive, back up again, then run another check.',
+      'You may not be able to restore everything from there. Check the drive, back up again, then run another check. If it still finds damage, remove the snapshots it names.',
     drill_failed: 'Run a check that reads all data, back up again, then run another restore drill.',
     files_unread:
-      'Give yourself permission to read it, leave it out of backups, or accept that it is not backed up.',
-    clock_behind: 'Set the clock. The next backup clears this warning.',
+      'Give yourself permission to read what is missing, leave it out, or accept that it is not backed up. The next backup clears this warning.',
+    clock_behind: 'Check the clock, and set it if it is wrong. The next backup clears this warning.',
     same_place: 'Give each destination a place of its own, or keep only one of them.',
     state_nearly_full: 'Free up space there. Backups stop when it is full.',
     check_undone: 'Holdfast could not tell whether the backups there are intact. The job says why.',
@@ -128,13 +135,16 @@ export const overview = {
   remedies: {
     away: 'Plug in the disk.',
     full: 'Free up space there, or keep fewer old snapshots.',
-    other_repository: 'Plug in the right disk, or add this one under a name of its own.',
+    other_repository:
+      'Plug in the right disk. To use the other repository, move it to another folder, and add that as a destination.',
     emptied:
-      'If it is a disk, mount it. If the backups were deleted, remove the destination and add it again.',
+      'If it is a disk, mount it. If the backups were deleted, add another folder as a destination, and start again there.',
     locked_out:
       'Enter the right passphrase in the settings for this destination. It is in your recovery kit.',
+    no_secret: 'The job says which one, and what to do.',
     denied: 'Check the sign-in details in the settings for this destination.',
-    unreachable: 'Holdfast keeps trying.',
+    unreachable:
+      'Check that it is switched on and connected, and that the network works. Holdfast keeps trying.',
     source_missing: 'Check the path, or remove the source.',
     source_unreadable: 'Give Holdfast permission to read it, or remove the source.',
     source_silent: 'Check that its server or program is running, or unmount it.',
@@ -142,6 +152,9 @@ export const overview = {
     source_unfit: 'Choose a folder or a file, and remove this source.',
     source_empty: 'If it is a disk, mount it. If it is meant to be empty, confirm that in the alarm.',
     other: 'The job says what went wrong.',
+    /** Where no backup has failed, or several have for different reasons. */
+    none: 'The jobs say what happened. To try again, choose “Back up now”.',
+    paused: 'Backups are paused. Resume them.',
   } as Readonly<Partial<Record<string, string>>>,
   unread: {
     leaveOut: 'Leave it out',
@@ -150,6 +163,12 @@ export const overview = {
     acceptOf: (file: string) => `Accept that it cannot be read: ${file}`,
     hint: 'If you leave it out, it is not backed up. If you accept it, Holdfast still tries to read it each time, but stops warning you.',
     done: 'Saved. A backup is starting.',
+  },
+  /** In place of the headline, which may no longer be so, while the agent does not answer. */
+  unanswered: {
+    title: 'Not known: the agent is not answering',
+    what: (time: string) =>
+      `What you see below is from ${time}. While the agent is stopped, there are no automatic backups. To start it, run this: ${holdfast`start`}`,
   },
   nextRun: (when: string) => `The next backup is due ${when}.`,
   nextDue: 'The next backup is due now.',
@@ -181,6 +200,9 @@ export const overview = {
   holdings: {
     files: (count: number, shown: string, size: string) =>
       count === 1 ? `1 file (${size}) is protected.` : `${shown} files (${size}) are protected.`,
+    /** In place of `files` where the headline says that the person is not protected. */
+    lastFiles: (count: number, shown: string, size: string) =>
+      `The last good backups have ${count === 1 ? '1 file' : `${shown} files`} (${size}).`,
     snapshots: (count: number, shown: string, size: string, places: string) =>
       `${count === 1 ? '1 backup takes up' : `${shown} backups take up`} ${size}${places}.`,
     places: (count: number) => ` in ${count} places`,
@@ -291,19 +313,20 @@ export const overview = {
 };
 
 const BECAUSE: Readonly<Record<NonNullable<Statement['reason']>, string>> = {
-  away: ': its disk is not there',
-  full: ': the disk there is full',
-  other_repository: ': there is another repository than before',
-  emptied: ': its repository is not there any more',
-  locked_out: ': the passphrase does not open it, or is missing',
-  denied: ': signing in there was refused',
-  unreachable: ': it could not be reached',
-  source_missing: ': the source is not there',
-  source_unreadable: ': the source cannot be read',
-  source_silent: ': the file system of the source does not answer',
-  source_own: ': what Holdfast stores in is never backed up',
-  source_unfit: ': the source is nothing that can be backed up',
-  source_empty: ': the source is empty',
+  away: ' because the backup disk is not connected',
+  full: ' because the destination is full',
+  other_repository: ' because the destination holds a different repository than before',
+  emptied: ' because the repository at the destination is gone',
+  locked_out: ' because the passphrase of the destination is wrong or missing',
+  no_secret: ' because the password or key for the destination cannot be read',
+  denied: ' because the destination refused the sign-in',
+  unreachable: ' because the destination could not be reached',
+  source_missing: ' because the source is not there',
+  source_unreadable: ' because the source cannot be read',
+  source_silent: ' because the file system of the source does not answer',
+  source_own: ' because Holdfast does not back up the folders that it stores in',
+  source_unfit: ' because a source of this kind cannot be backed up',
+  source_empty: ' because the source is empty',
   other: '; the last attempt failed',
 };
 
@@ -318,6 +341,6 @@ function toWords(to: string | null): string {
 function unread(number: Said['number'], count: Said['count']): string {
   const [files, folders] = [number('files'), number('folders')];
   const ofFiles = files === 1 ? '1 file' : `${count('files')} files`;
-  const ofFolders = folders === 1 ? 'what is in 1 folder' : `what is in ${count('folders')} folders`;
+  const ofFolders = folders === 1 ? 'everything in 1 folder' : `everything in ${count('folders')} folders`;
   return folders === 0 ? ofFiles : files === 0 ? ofFolders : `${ofFiles} and ${ofFolders}`;
 }

@@ -19,7 +19,7 @@ export const parts = {
       pruning: 'Freeing space',
       restoring: 'Restoring',
     },
-    waiting: 'Waiting for its turn',
+    waiting: 'Waiting',
     starting: 'Starting',
     estimating: 'estimating the size',
     bytes: (done: string, total: string) => `${done} of ${total}`,

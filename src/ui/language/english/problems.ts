@@ -23,7 +23,17 @@ export const problems = {
   REPOSITORY_LOCKED:
     'The repository is locked: another program is using it, or one was interrupted less than five minutes ago. Wait a few minutes, then run it again.',
   DESTINATION_ERROR:
-    'The storage failed, or is not the same storage as before. Test the destination in the settings.',
+    'The destination cannot be used as it is. Open the job to see why, or test the destination in the settings.',
+  'DESTINATION_ERROR.missing':
+    'The repository is not there any more. Connect or mount the disk. If it was deleted, add another folder as a destination.',
+  'DESTINATION_ERROR.empty':
+    'The folder of the destination is empty. If it is a disk, mount it. If the backups were deleted, add another folder as a destination.',
+  'DESTINATION_ERROR.different':
+    'The destination holds a different repository than before. Plug in the right disk, or find out who replaced it.',
+  'DESTINATION_ERROR.EROFS':
+    'The destination is read-only. Mount it for writing. If nobody made it read-only, the disk may be failing.',
+  'DESTINATION_ERROR.EACCES':
+    'Holdfast does not have permission to write to the destination. Check who owns the folder, and its permissions.',
   DESTINATION_UNREACHABLE:
     'The storage cannot be reached. Check that it is switched on, connected and mounted, and that the network works.',
   DESTINATION_AUTH_FAILED:
@@ -31,9 +41,11 @@ export const problems = {
   INSUFFICIENT_STORAGE:
     'A disk is full. Free up space at the destination or on this computer, then run it again.',
   JOB_INTERRUPTED:
-    'The job stopped three times without making progress, often because memory ran out. Read the log below, then run it again.',
+    'The job stopped three times without making progress, often because memory ran out. Read its log, then run it again.',
   HOOK_FAILED:
-    'The command that runs before the job failed. The job did not start, or may lack what the command produces. Fix the command.',
+    'The command that runs before the job failed, so the backup may lack what it produces. Fix the command.',
+  'failed.HOOK_FAILED':
+    'The command that runs before the job failed, so the job did not start. The log has what it printed. Fix the command.',
   SECRET_UNAVAILABLE:
     'The secret for the destination is not where the settings say. Put it back, or correct the settings.',
   SECRET_UNSAFE:
@@ -51,6 +63,8 @@ export const problems = {
     'Something could not be written. Check the disk, its free space, and whether Holdfast has permission to write there.',
   SOURCE_SUSPICIOUSLY_EMPTY:
     'The source is empty, but had files at the last backup. If it is a disk or share, mount it. If it is meant to be empty, acknowledge the alarm.',
+  'SOURCE_SUSPICIOUSLY_EMPTY.gone':
+    'The source is gone, but had files at the last backup. If it is a disk or share, mount it. If it was deleted, restore it, or remove the source.',
 
   // Why one file of a job was left out, or has a warning.
   EACCES:

@@ -3,6 +3,8 @@ export const restore = {
   intro: 'Choose a snapshot, browse or search it, and bring back what you need.',
   nothing: {
     none_yet: 'There are no snapshots yet. Your first backup creates one.',
+    none_read:
+      'Your snapshots are not listed yet. If that does not change within a minute, check that the disk or server with your backups is connected.',
     none_of_source: 'There are no snapshots of this folder yet. Your other snapshots are still there.',
     none_here: 'This place has no snapshots of this folder. Look in all places.',
   },

@@ -9,7 +9,7 @@ export const alarms: Texts['alarms'] = {
       title: 'Vide',
       means:
         'Il ne reste pas un seul fichier là où il y en avait. Le plus souvent, un disque ou un partage réseau n’est pas monté. Aucune sauvegarde n’est faite, pour que les bonnes restent les plus récentes.',
-      todo: 'Montez le disque ou le partage : la prochaine sauvegarde se fera alors, et l’alerte prendra fin d’elle-même. Si la source est vide à dessein, levez l’alerte.',
+      todo: 'Montez le disque ou le partage : la prochaine sauvegarde se fera alors, et l’alerte prendra fin d’elle-même. Si la source est vide à dessein, levez l’alerte. Si elle a été supprimée exprès, retirez-la des sources.',
     },
     unreadable: {
       title: 'Devenue illisible',

@@ -15,6 +15,7 @@ export const destinations: Texts['destinations'] = {
   checkFailed: 'en échec',
   reachable: 'joignable',
   unreachable: 'injoignable',
+  lost: { emptied: 'plus de sauvegardes', other_repository: 'autre dépôt' },
   whyAway: {
     not_mounted:
       'Aucun disque ni partage réseau n’y est monté. Branchez-le ; les sauvegardes reprendront toutes seules.',

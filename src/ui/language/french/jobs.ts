@@ -38,6 +38,7 @@ export const jobs: Texts['jobs'] = {
   volume: {
     backup: ({ files, size, fresh, stored }) =>
       `L’instantané contient ${files} (${size}). Nouvelles données : ${fresh}, enregistrées en ${stored}.`,
+    noFiles: 'L’instantané ne contient aucun fichier.',
     nothingNew: (files, size) =>
       `L’instantané contient ${files} (${size}). Rien de nouveau : tout était déjà enregistré.`,
     trial: (files, size) => `Simulation : l’instantané contiendrait ${files} (${size}).`,

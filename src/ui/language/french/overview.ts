@@ -50,7 +50,8 @@ export const overview: Texts['overview'] = {
     overdue: ({ sources, to, age, reason }) =>
       `Non protégé : ${sources === 1 ? '{} n’a pas été sauvegardé' : `${sources} sources n’ont pas été sauvegardées`}` +
       `${toWords(to)}${age === '' ? ' à temps' : ` depuis ${age}`}${because(reason)}`,
-    first_backup_runs: () => 'Pas encore protégé : la première sauvegarde est en cours',
+    first_backup_runs: ({ number }) =>
+      `Pas encore protégé : la première sauvegarde ${number('waits') === 1 ? 'attend de commencer' : 'est en cours'}`,
     first_backup_paused: () => 'Pas encore protégé : la première sauvegarde attend la fin de la pause',
     last_failed: ({ names, to, ago, reason }) =>
       `Protégé, mais la dernière sauvegarde de ${names}${toWords(to)} a échoué${reason === 'other' ? '' : because(reason)} ; dernière réussite ${ago}`,
@@ -83,8 +84,11 @@ export const overview: Texts['overview'] = {
       'Les instantanés plus anciens sont conservés. Donnez à Holdfast le droit de lire ces fichiers.',
     source_left_out:
       'Les instantanés plus anciens sont conservés. La tâche indique la règle en cause. Retirez cette règle, ou supprimez la source.',
+    source_left_out_before: 'La tâche dit de quelle règle il s’agit. Annulez-la, ou supprimez la source.',
     source_empty:
       'Les instantanés plus anciens sont conservés. Si c’est un disque, montez-le ; si c’est vide à dessein, dites-le dans l’alerte.',
+    source_gone:
+      'Les instantanés plus anciens sont conservés. Si c’est un disque, montez-le. Si elle a été effacée, restaurez-la, ou supprimez la source.',
     files_disappeared:
       'Les instantanés plus anciens sont conservés. Restaurez ce qui manque, ou dites dans l’alerte que c’est voulu.',
     files_burst:
@@ -93,11 +97,13 @@ export const overview: Texts['overview'] = {
       'Elle ne compte pas comme sauvegarde de cette machine. Regardez l’alerte : la machine est-elle passée à cette clé, ou la clé est-elle en de mauvaises mains ?',
     destination_gone: 'Remettez le dossier en place, ou choisissez une autre destination.',
     damaged:
-      'Les sauvegardes qui s’y trouvent pourraient ne pas revenir intactes. Contrôlez le disque, sauvegardez de nouveau, puis relancez une vérification.',
+      'Les sauvegardes qui s’y trouvent pourraient ne pas revenir intactes. Contrôlez le disque, sauvegardez de nouveau, puis relancez une vérification. S’il reste des dégâts, supprimez les instantanés qu’elle nomme.',
     drill_failed:
       'Lancez une vérification de toutes les données, sauvegardez de nouveau, puis refaites le test.',
-    files_unread: 'Donnez-vous le droit de lecture, excluez l’élément, ou acceptez qu’il manque.',
-    clock_behind: 'Réglez l’horloge. La prochaine sauvegarde remettra les choses en ordre.',
+    files_unread:
+      'Donnez-vous le droit de lire ce qui manque, excluez-le, ou acceptez qu’il manque. La prochaine sauvegarde remettra les choses en ordre.',
+    clock_behind:
+      'Vérifiez l’horloge, et réglez-la si elle est fausse. La prochaine sauvegarde remettra les choses en ordre.',
     same_place: 'Donnez à chaque destination son propre emplacement, ou n’en gardez qu’une.',
     state_nearly_full: 'Libérez de la place : une fois ce disque plein, les sauvegardes s’arrêtent.',
     check_undone: 'On ne sait pas si les sauvegardes y sont intactes. La tâche dit pourquoi.',
@@ -111,13 +117,16 @@ export const overview: Texts['overview'] = {
   remedies: {
     away: 'Branchez le disque.',
     full: 'Libérez-y de la place, ou conservez moins d’anciens instantanés.',
-    other_repository: 'Branchez le bon disque, ou donnez à celui-ci son propre nom.',
+    other_repository:
+      'Branchez le bon disque. Pour utiliser l’autre dépôt, déplacez-le dans un autre dossier, et ajoutez celui-ci comme destination.',
     emptied:
-      'Si c’est un disque, montez-le. Si les sauvegardes ont été effacées, retirez la destination, puis ajoutez-la de nouveau.',
+      'Si c’est un disque, montez-le. Si les sauvegardes ont été effacées, ajoutez un autre dossier comme destination, et recommencez-y.',
     locked_out:
       'Indiquez la bonne phrase de passe dans les paramètres de la destination. Elle figure dans le kit de récupération.',
+    no_secret: 'La tâche dit lequel, et que faire.',
     denied: 'Vérifiez les identifiants enregistrés pour cette destination.',
-    unreachable: 'Un nouvel essai se fera tout seul.',
+    unreachable:
+      'Vérifiez que la destination est allumée et branchée, et que le réseau fonctionne. Un nouvel essai se fera tout seul.',
     source_missing: 'Vérifiez le chemin, ou supprimez la source.',
     source_unreadable: 'Autorisez Holdfast à la lire, ou supprimez la source.',
     source_silent: 'Vérifiez que son serveur ou son programme fonctionne, ou démontez-la.',
@@ -125,6 +134,8 @@ export const overview: Texts['overview'] = {
     source_unfit: 'Choisissez un dossier ou un fichier, et supprimez cette source.',
     source_empty: 'Si c’est un disque, montez-le. Si c’est vide à dessein, dites-le dans l’alerte.',
     other: 'La tâche dit ce qui n’a pas marché.',
+    none: 'Les tâches disent ce qui s’est passé. Pour réessayer, lancez une sauvegarde.',
+    paused: 'Les sauvegardes sont en pause. Reprenez-les.',
   },
   unread: {
     leaveOut: 'Exclure',
@@ -133,6 +144,11 @@ export const overview: Texts['overview'] = {
     acceptOf: (file) => `Accepter que ce soit illisible : ${file}`,
     hint: 'Ce que vous excluez n’est plus sauvegardé. Ce que vous acceptez est réessayé à chaque fois, sans nouvel avertissement.',
     done: 'Enregistré. Une sauvegarde va commencer.',
+  },
+  unanswered: {
+    title: 'Inconnu : l’agent ne répond pas',
+    what: (time) =>
+      `Ce que vous voyez ci-dessous date du ${time}. Tant que l’agent est arrêté, rien n’est sauvegardé automatiquement. Pour le démarrer : ${holdfast`start`}`,
   },
   nextRun: (when) => `Prochaine sauvegarde prévue ${when}.`,
   nextDue: 'La prochaine sauvegarde est prévue maintenant.',
@@ -162,6 +178,8 @@ export const overview: Texts['overview'] = {
   holdings: {
     files: (count, shown, size) =>
       `${count === 1 ? 'Un fichier est protégé' : `${shown} ${count < 2 ? 'fichier est protégé' : 'fichiers sont protégés'}`} (${size}).`,
+    lastFiles: (count, shown, size) =>
+      `Les dernières sauvegardes réussies contiennent ${count === 1 ? 'un fichier' : `${shown} ${count < 2 ? 'fichier' : 'fichiers'}`} (${size}).`,
     snapshots: (count, shown, size, places) =>
       `${count === 1 ? 'Une sauvegarde occupe' : `${shown} ${count < 2 ? 'sauvegarde occupe' : 'sauvegardes occupent'}`} ${size}${places}.`,
     places: (count) => ` dans ${count} emplacements`,
@@ -273,19 +291,20 @@ export const overview: Texts['overview'] = {
 };
 
 const BECAUSE: Readonly<Record<NonNullable<Statement['reason']>, string>> = {
-  away: ' : son disque n’est pas là',
-  full: ' : le disque y est plein',
-  other_repository: ' : le dépôt qui s’y trouve n’est pas celui d’avant',
-  emptied: ' : son dépôt n’y est plus',
-  locked_out: ' : la phrase de passe manque ou ne l’ouvre pas',
-  denied: ' : la connexion y a été refusée',
-  unreachable: ' : la destination était injoignable',
-  source_missing: ' : la source est introuvable',
-  source_unreadable: ' : la source est illisible',
-  source_silent: ' : le système de fichiers de la source ne répond pas',
-  source_own: ' : ce dans quoi Holdfast stocke n’est jamais sauvegardé',
-  source_unfit: ' : la source n’est rien qui puisse être sauvegardé',
-  source_empty: ' : la source est vide',
+  away: ', car le disque de sauvegarde n’est pas branché',
+  full: ', car la destination est pleine',
+  other_repository: ', car la destination contient un autre dépôt qu’avant',
+  emptied: ', car le dépôt n’est plus à la destination',
+  locked_out: ', car la phrase de passe de la destination manque ou n’est pas la bonne',
+  no_secret: ', car un mot de passe ou une clé de la destination est illisible',
+  denied: ', car la destination a refusé la connexion',
+  unreachable: ', car la destination était injoignable',
+  source_missing: ', car la source est introuvable',
+  source_unreadable: ', car la source est illisible',
+  source_silent: ', car le système de fichiers de la source ne répond pas',
+  source_own: ', car Holdfast ne sauvegarde pas les dossiers où il stocke',
+  source_unfit: ', car une source de ce genre ne se sauvegarde pas',
+  source_empty: ', car la source est vide',
   other: ' ; la dernière tentative a échoué',
 };
 

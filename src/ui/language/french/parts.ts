@@ -21,7 +21,7 @@ export const parts: Texts['parts'] = {
       pruning: 'Libération d’espace',
       restoring: 'Restauration',
     },
-    waiting: 'Attend son tour',
+    waiting: 'En attente',
     starting: 'Démarrage',
     estimating: 'estimation de la quantité',
     bytes: (done, total) => `${done} sur ${total}`,

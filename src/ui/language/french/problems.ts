@@ -27,7 +27,17 @@ export const problems: Texts['problems'] = {
   REPOSITORY_LOCKED:
     'Le dépôt est verrouillé : un autre programme y travaille, ou l’un d’eux a été interrompu il y a moins de cinq minutes. Attendez un peu, puis relancez la tâche.',
   DESTINATION_ERROR:
-    'Le stockage a eu une défaillance, ou n’est pas celui d’avant. Testez la destination dans les paramètres.',
+    'La destination n’est pas utilisable telle quelle. La tâche dit pourquoi ; vous pouvez aussi tester la destination dans les paramètres.',
+  'DESTINATION_ERROR.missing':
+    'Le dépôt n’est plus là. Branchez ou montez le disque. S’il a été effacé, ajoutez un autre dossier comme destination.',
+  'DESTINATION_ERROR.empty':
+    'Le dossier de la destination est vide. Si c’est un disque, montez-le. Si les sauvegardes ont été effacées, ajoutez un autre dossier comme destination.',
+  'DESTINATION_ERROR.different':
+    'La destination contient un autre dépôt qu’avant. Branchez le bon disque, ou cherchez qui l’a remplacé.',
+  'DESTINATION_ERROR.EROFS':
+    'La destination est en lecture seule. Montez-la en écriture. Si cela s’est produit tout seul, le disque est peut-être en fin de vie.',
+  'DESTINATION_ERROR.EACCES':
+    'Holdfast n’a pas le droit d’écrire à la destination. Vérifiez à qui appartient le dossier, et ses permissions.',
   DESTINATION_UNREACHABLE:
     'Le stockage est injoignable. Vérifiez qu’il est allumé, branché et monté, et que le réseau fonctionne.',
   DESTINATION_AUTH_FAILED:
@@ -35,9 +45,11 @@ export const problems: Texts['problems'] = {
   INSUFFICIENT_STORAGE:
     'Un disque est plein. Libérez de la place à la destination ou sur cet ordinateur, puis relancez la tâche.',
   JOB_INTERRUPTED:
-    'La tâche s’est interrompue trois fois sans avancer. Lisez le journal ci-dessous, puis relancez-la ; souvent, c’est la mémoire qui a manqué.',
+    'La tâche s’est interrompue trois fois sans avancer. Lisez son journal, puis relancez-la ; souvent, c’est la mémoire qui a manqué.',
   HOOK_FAILED:
-    'La commande à exécuter avant la tâche a échoué : la tâche n’a pas commencé, ou il lui manque ce que la commande devait produire. Corrigez la commande.',
+    'La commande à exécuter avant la tâche a échoué. Il manque peut-être à la sauvegarde ce qu’elle devait produire. Corrigez la commande.',
+  'failed.HOOK_FAILED':
+    'La commande à exécuter avant la tâche a échoué, et la tâche n’a pas commencé. Le journal contient ce qu’elle a affiché. Corrigez la commande.',
   SECRET_UNAVAILABLE:
     'Le secret de la destination n’est pas là où les paramètres l’indiquent. Remettez-le en place, ou indiquez un autre endroit.',
   SECRET_UNSAFE:
@@ -55,6 +67,8 @@ export const problems: Texts['problems'] = {
     'Une écriture a échoué. Contrôlez le disque et son espace libre, et vérifiez que l’agent a le droit d’y écrire.',
   SOURCE_SUSPICIOUSLY_EMPTY:
     'La source est vide, alors qu’elle ne l’était pas à la dernière sauvegarde. Si c’est un disque ou un partage réseau, montez-le ; si c’est voulu, levez l’alerte.',
+  'SOURCE_SUSPICIOUSLY_EMPTY.gone':
+    'La source a disparu, alors qu’elle contenait des fichiers à la dernière sauvegarde. Si c’est un disque ou un partage réseau, montez-le. Si elle a été effacée, restaurez-la, ou supprimez la source.',
 
   // Why one file of a job was left out, or has a warning.
   EACCES:

@@ -6,6 +6,8 @@ export const restore: Texts['restore'] = {
     'Choisissez un instantané, parcourez-le ou faites une recherche, et récupérez ce dont vous avez besoin.',
   nothing: {
     none_yet: 'Il n’y a pas encore d’instantané. La première sauvegarde en créera un.',
+    none_read:
+      'Vos instantanés ne sont pas encore listés. Si rien ne change d’ici une minute, vérifiez que le disque ou le serveur des sauvegardes est connecté.',
     none_of_source:
       'Il n’y a pas encore d’instantané de ce dossier. Vos autres instantanés sont toujours là.',
     none_here: 'Aucun instantané de ce dossier n’est enregistré à cet endroit. Cherchez partout.',

@@ -9,7 +9,7 @@ export const alarms: Texts['alarms'] = {
       title: 'Leer',
       means:
         'Diese Quelle hatte Dateien und hat jetzt keine mehr. Meist ist eine Platte oder Freigabe nicht eingehängt. Es wird nicht gesichert, damit die guten Stände die neuesten bleiben.',
-      todo: 'Hängen Sie die Platte oder Freigabe ein; die nächste Sicherung gelingt dann, und der Alarm endet von selbst. Soll die Quelle leer sein, bestätigen Sie den Alarm.',
+      todo: 'Hängen Sie die Platte oder Freigabe ein; die nächste Sicherung gelingt dann, und der Alarm endet von selbst. Soll die Quelle leer sein, bestätigen Sie den Alarm. Wurde sie mit Absicht gelöscht, entfernen Sie die Quelle.',
     },
     unreadable: {
       title: 'Nicht mehr lesbar',

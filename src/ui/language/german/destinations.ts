@@ -14,6 +14,7 @@ export const destinations: Texts['destinations'] = {
   checkFailed: 'fehlgeschlagen',
   reachable: 'erreichbar',
   unreachable: 'nicht erreichbar',
+  lost: { emptied: 'keine Sicherungen dort', other_repository: 'anderes Repository' },
   whyAway: {
     not_mounted:
       'Dort ist kein Laufwerk eingehängt. Schließen Sie es an; die Sicherungen gehen von selbst weiter.',

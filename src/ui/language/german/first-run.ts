@@ -105,7 +105,7 @@ export const firstRun: Texts['firstRun'] = {
     stuck:
       'Sie ist noch nicht gelungen. Beheben Sie, was hier steht, und versuchen Sie es noch einmal; oder wählen Sie ein anderes Ziel.',
     otherPlace: 'Ziele',
-    waits: 'wartet, bis es an der Reihe ist',
+    waits: 'wartet',
     done: 'fertig',
     failed: 'nicht gelungen',
     why: 'Warum',

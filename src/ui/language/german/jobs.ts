@@ -38,6 +38,7 @@ export const jobs: Texts['jobs'] = {
   volume: {
     backup: ({ files, size, fresh, stored }) =>
       `Der Stand hat ${files} mit ${size}: ${fresh} neu, gespeichert als ${stored}.`,
+    noFiles: 'Der Stand enthält keine Dateien.',
     nothingNew: (files, size) =>
       `Der Stand hat ${files} mit ${size}, nichts Neues: alles war schon gespeichert.`,
     trial: (files, size) => `Ein Probelauf: ${files} mit ${size} würden gesichert.`,

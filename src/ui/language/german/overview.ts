@@ -46,7 +46,8 @@ export const overview: Texts['overview'] = {
     overdue: ({ sources, to, age, reason }) =>
       `Nicht geschützt: ${sources === 1 ? '{} wurde' : `${sources} Quellen wurden`} ` +
       `${age === '' ? 'nicht rechtzeitig' : `seit ${dative(age)} nicht`}${toWords(to)} gesichert${because(reason)}`,
-    first_backup_runs: () => 'Noch nicht geschützt: die erste Sicherung läuft',
+    first_backup_runs: ({ number }) =>
+      `Noch nicht geschützt: die erste Sicherung ${number('waits') === 1 ? 'wartet noch' : 'läuft'}`,
     first_backup_paused: () => 'Noch nicht geschützt: die erste Sicherung wartet auf das Ende der Pause',
     last_failed: ({ names, to, ago, reason }) =>
       `Geschützt, aber die letzte Sicherung von ${names}${toWords(to)} ist gescheitert${reason === 'other' ? '' : because(reason)}; die letzte gute war ${ago}`,
@@ -78,8 +79,12 @@ export const overview: Texts['overview'] = {
     source_unreadable: 'Ältere Stände bleiben. Sorgen Sie dafür, dass Holdfast sie lesen darf.',
     source_left_out:
       'Ältere Stände bleiben. Der Auftrag sagt, welche Regel es ist. Nehmen Sie sie zurück, oder entfernen Sie die Quelle.',
+    source_left_out_before:
+      'Der Auftrag sagt, welche Regel es ist. Nehmen Sie sie zurück, oder entfernen Sie die Quelle.',
     source_empty:
       'Ältere Stände bleiben. Ist es eine Platte, hängen Sie sie ein; soll es leer sein, bestätigen Sie das beim Alarm.',
+    source_gone:
+      'Ältere Stände bleiben. Ist es eine Platte, hängen Sie sie ein. Wurde es gelöscht, stellen Sie es wieder her, oder entfernen Sie die Quelle.',
     files_disappeared:
       'Ältere Stände bleiben. Holen Sie zurück, was fehlt, oder bestätigen Sie beim Alarm, dass das so gewollt ist.',
     files_burst:
@@ -88,10 +93,12 @@ export const overview: Texts['overview'] = {
       'Sie gilt nicht als Sicherung dieses Rechners. Sehen Sie den Alarm an: Ist der Rechner zu diesem Schlüssel gewechselt, oder ist der Schlüssel in falschen Händen?',
     destination_gone: 'Legen Sie den Ordner zurück, oder wählen Sie ein anderes Ziel.',
     damaged:
-      'Sicherungen dort kommen vielleicht nicht heil zurück. Prüfen Sie die Platte, sichern Sie erneut, und prüfen Sie dann noch einmal.',
+      'Sicherungen dort kommen vielleicht nicht heil zurück. Prüfen Sie die Platte, sichern Sie erneut, und prüfen Sie dann noch einmal. Bleiben Schäden, entfernen Sie die Stände, die die Prüfung nennt.',
     drill_failed: 'Prüfen Sie alle Daten, sichern Sie erneut, und proben Sie dann noch einmal.',
-    files_unread: 'Geben Sie sich das Recht, es zu lesen, lassen Sie es weg, oder nehmen Sie es hin.',
-    clock_behind: 'Stellen Sie die Uhr. Die nächste Sicherung bringt das in Ordnung.',
+    files_unread:
+      'Geben Sie sich das Recht, das Fehlende zu lesen, lassen Sie es weg, oder nehmen Sie es hin. Die nächste Sicherung bringt das in Ordnung.',
+    clock_behind:
+      'Prüfen Sie die Uhr, und stellen Sie sie, wenn sie falsch geht. Die nächste Sicherung bringt das in Ordnung.',
     same_place: 'Geben Sie jedem Ziel einen eigenen Ort, oder behalten Sie eines davon.',
     state_nearly_full: 'Schaffen Sie dort Platz: Ist sie voll, enden die Sicherungen.',
     check_undone: 'Ob die Sicherungen dort heil sind, ist nicht bekannt. Der Auftrag sagt, warum.',
@@ -106,13 +113,16 @@ export const overview: Texts['overview'] = {
   remedies: {
     away: 'Schließen Sie die Platte an.',
     full: 'Schaffen Sie dort Platz, oder behalten Sie weniger alte Stände.',
-    other_repository: 'Schließen Sie die richtige Platte an, oder geben Sie dieser einen eigenen Namen.',
+    other_repository:
+      'Schließen Sie die richtige Platte an. Soll das andere Repository dienen, verschieben Sie es in einen anderen Ordner, und richten Sie diesen als Ziel ein.',
     emptied:
-      'Ist es eine Platte, hängen Sie sie ein. Wurden die Sicherungen gelöscht, entfernen Sie das Ziel und richten Sie es neu ein.',
+      'Ist es eine Platte, hängen Sie sie ein. Wurden die Sicherungen gelöscht, richten Sie einen anderen Ordner als Ziel ein und fangen dort neu an.',
     locked_out:
       'Tragen Sie in den Einstellungen des Ziels die richtige Passphrase ein. Sie steht im Notfallblatt.',
+    no_secret: 'Der Auftrag sagt, welches, und was zu tun ist.',
     denied: 'Sehen Sie nach, womit die Einstellungen sich dort anmelden.',
-    unreachable: 'Holdfast versucht es weiter.',
+    unreachable:
+      'Sehen Sie nach, ob es an und angeschlossen ist und das Netz geht. Holdfast versucht es weiter.',
     source_missing: 'Prüfen Sie den Pfad, oder entfernen Sie die Quelle.',
     source_unreadable: 'Erlauben Sie Holdfast, sie zu lesen, oder entfernen Sie die Quelle.',
     source_silent: 'Prüfen Sie, ob ihr Server oder Programm läuft, oder hängen Sie sie aus.',
@@ -120,6 +130,8 @@ export const overview: Texts['overview'] = {
     source_unfit: 'Wählen Sie einen Ordner oder eine Datei, und entfernen Sie diese Quelle.',
     source_empty: 'Ist es eine Platte, hängen Sie sie ein. Soll es leer sein, bestätigen Sie das beim Alarm.',
     other: 'Der Auftrag sagt, was schiefging.',
+    none: 'Die Aufträge sagen, was geschah. „Jetzt sichern“ versucht es noch einmal.',
+    paused: 'Die Sicherungen sind angehalten. Setzen Sie sie fort.',
   },
   unread: {
     leaveOut: 'Weglassen',
@@ -128,6 +140,11 @@ export const overview: Texts['overview'] = {
     acceptOf: (file) => `Hinnehmen, dass es nicht lesbar ist: ${file}`,
     hint: 'Weggelassenes wird nicht gesichert. Hingenommenes versucht Holdfast jedes Mal und warnt nicht mehr davor.',
     done: 'Gespeichert. Eine Sicherung läuft an.',
+  },
+  unanswered: {
+    title: 'Nicht bekannt: der Agent antwortet nicht',
+    what: (time) =>
+      `Was Sie unten sehen, ist vom Stand ${time}. Solange der Agent nicht läuft, wird nichts automatisch gesichert. So starten Sie ihn: ${holdfast`start`}`,
   },
   nextRun: (when) => `Die nächste Sicherung ist ${when} fällig.`,
   nextDue: 'Die nächste Sicherung ist jetzt fällig.',
@@ -157,6 +174,8 @@ export const overview: Texts['overview'] = {
   holdings: {
     files: (count, shown, size) =>
       `${count === 1 ? 'Eine Datei ist' : `${shown} Dateien sind`} geschützt (${size}).`,
+    lastFiles: (count, shown, size) =>
+      `Die letzten guten Sicherungen haben ${count === 1 ? 'eine Datei' : `${shown} Dateien`} (${size}).`,
     snapshots: (count, shown, size, places) =>
       `${count === 1 ? 'Eine Sicherung belegt' : `${shown} Sicherungen belegen`}${places} ${size}.`,
     places: (count) => ` an ${count} Orten`,
@@ -274,19 +293,20 @@ function dative(span: string): string {
 }
 
 const BECAUSE: Readonly<Record<NonNullable<Statement['reason']>, string>> = {
-  away: ': die Platte ist nicht da',
-  full: ': die Platte dort ist voll',
-  other_repository: ': dort liegt ein anderes Repository als zuvor',
-  emptied: ': das Repository dort ist nicht mehr da',
-  locked_out: ': die Passphrase passt nicht oder fehlt',
-  denied: ': die Anmeldung dort wurde abgelehnt',
-  unreachable: ': das Ziel war nicht erreichbar',
-  source_missing: ': die Quelle ist nicht da',
-  source_unreadable: ': die Quelle ist nicht lesbar',
-  source_silent: ': das Dateisystem der Quelle antwortet nicht',
-  source_own: ': worin Holdfast speichert, wird nie gesichert',
-  source_unfit: ': die Quelle ist nichts, was sich sichern lässt',
-  source_empty: ': die Quelle ist leer',
+  away: ', denn die Platte für die Sicherungen ist nicht angeschlossen',
+  full: ', denn das Ziel ist voll',
+  other_repository: ', denn am Ziel liegt ein anderes Repository als zuvor',
+  emptied: ', denn das Repository am Ziel ist nicht mehr da',
+  locked_out: ', denn die Passphrase des Ziels passt nicht oder fehlt',
+  no_secret: ', denn ein Passwort oder Schlüssel für das Ziel ist nicht zu lesen',
+  denied: ', denn das Ziel hat die Anmeldung abgelehnt',
+  unreachable: ', denn das Ziel war nicht erreichbar',
+  source_missing: ', denn die Quelle ist nicht da',
+  source_unreadable: ', denn die Quelle ist nicht lesbar',
+  source_silent: ', denn das Dateisystem der Quelle antwortet nicht',
+  source_own: ', denn Ordner, in denen Holdfast speichert, sichert es nicht',
+  source_unfit: ', denn eine solche Quelle lässt sich nicht sichern',
+  source_empty: ', denn die Quelle ist leer',
   other: '; der letzte Versuch ist gescheitert',
 };
 

@@ -21,7 +21,7 @@ export const parts: Texts['parts'] = {
       pruning: 'Gibt Platz frei',
       restoring: 'Stellt wieder her',
     },
-    waiting: 'Wartet, bis es an der Reihe ist',
+    waiting: 'Wartet',
     starting: 'Beginnt',
     estimating: 'wie viel es ist, wird noch geschätzt',
     bytes: (done, total) => `${done} von ${total}`,

@@ -27,7 +27,17 @@ export const problems: Texts['problems'] = {
   REPOSITORY_LOCKED:
     'Das Repository ist gesperrt: Ein anderes Programm arbeitet daran, oder eines wurde vor weniger als fünf Minuten abgebrochen. Warten Sie ein wenig, und führen Sie den Auftrag noch einmal aus.',
   DESTINATION_ERROR:
-    'Der Speicher versagte oder ist nicht mehr derselbe wie zuvor. Prüfen Sie das Ziel in den Einstellungen.',
+    'Das Ziel ist so nicht zu gebrauchen. Der Auftrag sagt, warum, und die Probe des Ziels in den Einstellungen auch.',
+  'DESTINATION_ERROR.missing':
+    'Das Repository ist nicht mehr da. Schließen Sie die Platte an. Wurde es gelöscht, richten Sie einen anderen Ordner als Ziel ein.',
+  'DESTINATION_ERROR.empty':
+    'Der Ordner des Ziels ist leer. Ist es eine Platte, hängen Sie sie ein. Wurden die Sicherungen gelöscht, richten Sie einen anderen Ordner als Ziel ein.',
+  'DESTINATION_ERROR.different':
+    'Am Ziel liegt ein anderes Repository als zuvor. Schließen Sie die richtige Platte an, oder finden Sie heraus, wer es ausgetauscht hat.',
+  'DESTINATION_ERROR.EROFS':
+    'Am Ziel darf nur gelesen werden. Hängen Sie es zum Schreiben ein. Kam das von selbst, ist die Platte vielleicht am Ende.',
+  'DESTINATION_ERROR.EACCES':
+    'Holdfast darf am Ziel nicht schreiben. Sehen Sie nach, wem der Ordner gehört und wer darin schreiben darf.',
   DESTINATION_UNREACHABLE:
     'Der Speicher ist nicht zu erreichen. Sehen Sie nach, ob er an, angeschlossen und eingehängt ist und das Netz geht.',
   DESTINATION_AUTH_FAILED:
@@ -35,9 +45,11 @@ export const problems: Texts['problems'] = {
   INSUFFICIENT_STORAGE:
     'Eine Platte ist voll. Schaffen Sie Platz am Ziel oder auf diesem Rechner, und führen Sie den Auftrag noch einmal aus.',
   JOB_INTERRUPTED:
-    'Die Arbeit brach dreimal hintereinander ab, ohne weiterzukommen. Lesen Sie unten das Protokoll, und führen Sie den Auftrag noch einmal aus; oft fehlte Arbeitsspeicher.',
+    'Die Arbeit brach dreimal hintereinander ab, ohne weiterzukommen. Lesen Sie ihr Protokoll, und führen Sie den Auftrag noch einmal aus; oft fehlte Arbeitsspeicher.',
   HOOK_FAILED:
-    'Der Befehl, der laut Einstellungen vorher läuft, ist gescheitert: Der Auftrag begann nicht, oder ihm fehlt, was der Befehl erzeugt. Berichtigen Sie den Befehl.',
+    'Der Befehl, der laut Einstellungen vorher läuft, ist gescheitert. Der Sicherung fehlt vielleicht, was er erzeugt. Berichtigen Sie den Befehl.',
+  'failed.HOOK_FAILED':
+    'Der Befehl, der laut Einstellungen vorher läuft, ist gescheitert, und der Auftrag begann nicht. Was der Befehl ausgab, steht im Protokoll. Berichtigen Sie den Befehl.',
   SECRET_UNAVAILABLE:
     'Das Geheimnis des Ziels liegt nicht dort, wo die Einstellungen sagen. Legen Sie es zurück, oder nennen Sie einen anderen Ort.',
   SECRET_UNSAFE:
@@ -55,6 +67,8 @@ export const problems: Texts['problems'] = {
     'Etwas war nicht zu schreiben. Prüfen Sie die Platte, ihren freien Platz, und ob der Agent dort schreiben darf.',
   SOURCE_SUSPICIOUSLY_EMPTY:
     'Die Quelle ist leer und war es bei der letzten Sicherung nicht. Ist es eine Platte oder Freigabe, hängen Sie sie ein; soll es so sein, bestätigen Sie den Alarm.',
+  'SOURCE_SUSPICIOUSLY_EMPTY.gone':
+    'Die Quelle ist verschwunden und hatte bei der letzten Sicherung noch Dateien. Ist es eine Platte oder Freigabe, hängen Sie sie ein. Wurde sie gelöscht, stellen Sie sie wieder her, oder entfernen Sie die Quelle.',
 
   // Why one file of a job was left out, or has a warning.
   EACCES:

@@ -6,6 +6,8 @@ export const restore: Texts['restore'] = {
     'Wählen Sie einen Stand, sehen Sie ihn durch oder suchen Sie, und holen Sie zurück, was Sie brauchen.',
   nothing: {
     none_yet: 'Es gibt noch keine Stände. Die erste Sicherung legt einen an.',
+    none_read:
+      'Ihre Stände sind noch nicht aufgelistet. Ändert sich das nicht innerhalb einer Minute, sehen Sie nach, ob die Platte oder der Server mit Ihren Sicherungen angeschlossen ist.',
     none_of_source: 'Von diesem Ordner gibt es noch keine Stände. Ihre anderen Stände sind weiterhin da.',
     none_here:
       'Von diesem Ordner sind an diesem Ort keine Stände gespeichert. Sehen Sie an allen Orten nach.',

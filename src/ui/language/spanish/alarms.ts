@@ -9,7 +9,7 @@ export const alarms: Texts['alarms'] = {
       title: 'Vacío',
       means:
         'No queda ni un archivo donde antes los había. Lo más frecuente es que un disco o una carpeta de red no esté montado. No se hace ninguna copia, para que las correctas sigan siendo las más recientes.',
-      todo: 'Monte el disco o la carpeta de red: la próxima copia se hará y la alarma terminará por sí sola. Si el origen debe estar vacío, marque la alarma como revisada.',
+      todo: 'Monte el disco o la carpeta de red: la próxima copia se hará y la alarma terminará por sí sola. Si el origen debe estar vacío, marque la alarma como revisada. Si se borró a propósito, quite el origen.',
     },
     unreadable: {
       title: 'Ya no se puede leer',

@@ -15,6 +15,7 @@ export const destinations: Texts['destinations'] = {
   checkFailed: 'fallida',
   reachable: 'accesible',
   unreachable: 'no accesible',
+  lost: { emptied: 'sin copias', other_repository: 'otro repositorio' },
   whyAway: {
     not_mounted:
       'No hay ningún disco ni carpeta de red montado allí. Conéctelo; las copias continúan automáticamente.',

@@ -38,6 +38,7 @@ export const jobs: Texts['jobs'] = {
   volume: {
     backup: ({ files, size, fresh, stored }) =>
       `La instantánea contiene ${files} con ${size}: ${fresh} nuevos, que ocupan ${stored}.`,
+    noFiles: 'La instantánea no contiene ningún archivo.',
     nothingNew: (files, size) =>
       `La instantánea contiene ${files} con ${size}, nada nuevo: todo estaba ya guardado.`,
     trial: (files, size) => `Simulación: la instantánea contendría ${files} con ${size}.`,

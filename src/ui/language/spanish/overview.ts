@@ -46,7 +46,8 @@ export const overview: Texts['overview'] = {
     overdue: ({ sources, to, age, reason }) =>
       `Sin protección: ${late(sources === 1 ? '{}' : `${sources} orígenes`, sources, age)}` +
       `${toWords(to)}${because(reason)}`,
-    first_backup_runs: () => 'Todavía sin protección: la primera copia de seguridad está en curso',
+    first_backup_runs: ({ number }) =>
+      `Todavía sin protección: la primera copia de seguridad ${number('waits') === 1 ? 'espera para empezar' : 'está en curso'}`,
     first_backup_paused: () =>
       'Todavía sin protección: la primera copia de seguridad espera a que termine la pausa',
     last_failed: ({ names, to, ago, reason }) =>
@@ -80,8 +81,11 @@ export const overview: Texts['overview'] = {
       'Las instantáneas anteriores se conservan. Compruebe que Holdfast tiene permiso para leer los archivos.',
     source_left_out:
       'Las instantáneas anteriores se conservan. La tarea indica qué regla es. Retírela, o quite el origen.',
+    source_left_out_before: 'La tarea indica qué regla es. Deshágala, o quite el origen.',
     source_empty:
       'Las instantáneas anteriores se conservan. Si es un disco, móntelo; si debe estar vacío, indíquelo en la alarma.',
+    source_gone:
+      'Las instantáneas anteriores se conservan. Si es un disco, móntelo. Si se borró, restáurelo o quite el origen.',
     files_disappeared:
       'Las instantáneas anteriores se conservan. Restaure lo que falta, o indique en la alarma que es lo que usted quería.',
     files_burst:
@@ -90,11 +94,12 @@ export const overview: Texts['overview'] = {
       'No cuenta como copia de ese equipo. Vea la alarma: ¿ha pasado el equipo a usar esa clave, o está la clave en malas manos?',
     destination_gone: 'Vuelva a poner la carpeta en su sitio, o elija otro destino.',
     damaged:
-      'Puede que las copias guardadas allí no se recuperen íntegras. Revise el disco, haga otra copia y ejecute después otra verificación.',
+      'Puede que las copias guardadas allí no se recuperen íntegras. Revise el disco, haga otra copia y ejecute después otra verificación. Si aún encuentra daños, quite las instantáneas que nombra.',
     drill_failed:
       'Ejecute una verificación que lea todos los datos, haga otra copia y repita después la prueba de restauración.',
-    files_unread: 'Dese permiso para leerlo, exclúyalo, o acepte que no se puede leer.',
-    clock_behind: 'Ponga el reloj en hora. La próxima copia lo corrige.',
+    files_unread:
+      'Dese permiso para leer lo que falta, exclúyalo, o acepte que no se puede leer. La próxima copia lo corrige.',
+    clock_behind: 'Revise el reloj, y póngalo en hora si hace falta. La próxima copia lo corrige.',
     same_place: 'Dé a cada destino un lugar propio, o conserve solo uno de ellos.',
     state_nearly_full: 'Libere espacio en él: si se llena, las copias se detienen.',
     check_undone: 'No se sabe si las copias guardadas allí están íntegras. La tarea indica el motivo.',
@@ -108,13 +113,16 @@ export const overview: Texts['overview'] = {
   remedies: {
     away: 'Conecte el disco.',
     full: 'Libere espacio allí, o conserve menos instantáneas antiguas.',
-    other_repository: 'Conecte el disco correcto, o dele a este un nombre propio.',
+    other_repository:
+      'Conecte el disco correcto. Para usar el otro repositorio, muévalo a otra carpeta y añada esta como destino.',
     emptied:
-      'Si es un disco, móntelo. Si se borraron las copias de seguridad, quite el destino y vuelva a añadirlo.',
+      'Si es un disco, móntelo. Si se borraron las copias de seguridad, añada otra carpeta como destino y empiece de nuevo allí.',
     locked_out:
       'Indique la frase de contraseña correcta en la configuración del destino. Está en el kit de recuperación.',
+    no_secret: 'La tarea indica cuál y qué hacer.',
     denied: 'Revise en la configuración con qué credenciales se accede allí.',
-    unreachable: 'Se vuelve a intentar automáticamente.',
+    unreachable:
+      'Compruebe que está encendido y conectado, y que la red funciona. Se vuelve a intentar automáticamente.',
     source_missing: 'Revise la ruta, o quite el origen.',
     source_unreadable: 'Permita que Holdfast lo lea, o quite el origen.',
     source_silent: 'Compruebe que su servidor o programa funciona, o desmóntelo.',
@@ -122,6 +130,8 @@ export const overview: Texts['overview'] = {
     source_unfit: 'Elija una carpeta o un archivo, y quite este origen.',
     source_empty: 'Si es un disco, móntelo. Si debe estar vacío, indíquelo en la alarma.',
     other: 'La tarea indica qué falló.',
+    none: 'Las tareas indican qué pasó. Para intentarlo de nuevo, inicie una copia.',
+    paused: 'Las copias están en pausa. Reanúdelas.',
   },
   unread: {
     leaveOut: 'Excluirlo',
@@ -130,6 +140,11 @@ export const overview: Texts['overview'] = {
     acceptOf: (file) => `Aceptar que no se puede leer: ${file}`,
     hint: 'Si lo excluye, no se copia. Si lo acepta, Holdfast lo intenta cada vez y ya no avisa.',
     done: 'Guardado. La copia de seguridad está en marcha.',
+  },
+  unanswered: {
+    title: 'No se sabe: el agente no responde',
+    what: (time) =>
+      `Lo que ve abajo es del ${time}. Mientras el agente está parado, no se hace ninguna copia automática. Para iniciarlo: ${holdfast`start`}`,
   },
   nextRun: (when) => `Próxima copia de seguridad: ${when}.`,
   nextDue: 'La próxima copia de seguridad toca ahora.',
@@ -159,6 +174,8 @@ export const overview: Texts['overview'] = {
   holdings: {
     files: (count, shown, size) =>
       `${count === 1 ? 'Hay un archivo protegido' : `Hay ${shown} archivos protegidos`} (${size}).`,
+    lastFiles: (count, shown, size) =>
+      `Las últimas copias correctas tienen ${count === 1 ? 'un archivo' : `${shown} archivos`} (${size}).`,
     snapshots: (count, shown, size, places) =>
       `${count === 1 ? 'Una copia de seguridad ocupa' : `${shown} copias de seguridad ocupan`} ${size}${places}.`,
     places: (count) => ` en ${count} lugares`,
@@ -273,18 +290,19 @@ export const overview: Texts['overview'] = {
 
 /** Each follows a whole clause. */
 const BECAUSE: Readonly<Record<NonNullable<Statement['reason']>, string>> = {
-  away: ', porque su disco no está conectado',
-  full: ', porque el disco de destino está lleno',
-  other_repository: ', porque allí hay un repositorio distinto del de antes',
-  emptied: ', porque su repositorio ya no está allí',
-  locked_out: ', porque la frase de contraseña no lo abre, o falta',
-  denied: ', porque se rechazaron las credenciales de acceso',
+  away: ', porque el disco de las copias no está conectado',
+  full: ', porque el destino está lleno',
+  other_repository: ', porque en el destino hay un repositorio distinto del de antes',
+  emptied: ', porque el repositorio ya no está en el destino',
+  locked_out: ', porque la frase de contraseña del destino es incorrecta o falta',
+  no_secret: ', porque no se puede leer la contraseña o clave del destino',
+  denied: ', porque el destino rechazó las credenciales de acceso',
   unreachable: ', porque no se pudo acceder al destino',
   source_missing: ', porque el origen no está',
   source_unreadable: ', porque el origen no se puede leer',
   source_silent: ', porque el sistema de archivos del origen no responde',
-  source_own: ', porque nunca se copia aquello donde Holdfast guarda',
-  source_unfit: ', porque el origen no es nada que se pueda copiar',
+  source_own: ', porque Holdfast no copia las carpetas en las que guarda',
+  source_unfit: ', porque un origen de ese tipo no se puede copiar',
   source_empty: ', porque el origen está vacío',
   other: '; el último intento falló',
 };

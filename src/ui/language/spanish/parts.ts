@@ -21,7 +21,7 @@ export const parts: Texts['parts'] = {
       pruning: 'Liberando espacio',
       restoring: 'Restaurando',
     },
-    waiting: 'Espera su turno',
+    waiting: 'En espera',
     starting: 'Comenzando',
     estimating: 'calculando cuánto hay',
     bytes: (done, total) => `${done} de ${total}`,

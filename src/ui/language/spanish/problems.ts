@@ -25,7 +25,17 @@ export const problems: Texts['problems'] = {
   REPOSITORY_LOCKED:
     'El repositorio está bloqueado: otro programa trabaja en él, o uno se interrumpió hace menos de cinco minutos. Espere un poco y vuelva a ejecutar la tarea.',
   DESTINATION_ERROR:
-    'El almacenamiento falló, o no es el mismo que había antes. Pruebe el destino en la configuración.',
+    'El destino no se puede usar tal como está. La tarea indica por qué; también puede probar el destino en la configuración.',
+  'DESTINATION_ERROR.missing':
+    'El repositorio ya no está. Conecte o monte el disco. Si se borró, añada otra carpeta como destino.',
+  'DESTINATION_ERROR.empty':
+    'La carpeta del destino está vacía. Si es un disco, móntelo. Si se borraron las copias, añada otra carpeta como destino.',
+  'DESTINATION_ERROR.different':
+    'En el destino hay un repositorio distinto del de antes. Conecte el disco correcto, o averigüe quién lo cambió.',
+  'DESTINATION_ERROR.EROFS':
+    'El destino es de solo lectura. Móntelo con escritura. Si ocurrió por sí solo, puede que el disco esté fallando.',
+  'DESTINATION_ERROR.EACCES':
+    'Holdfast no tiene permiso para escribir en el destino. Revise de quién es la carpeta y sus permisos.',
   DESTINATION_UNREACHABLE:
     'No se puede acceder al almacenamiento. Compruebe que está encendido, conectado y montado, y que la red funciona.',
   DESTINATION_AUTH_FAILED:
@@ -33,9 +43,11 @@ export const problems: Texts['problems'] = {
   INSUFFICIENT_STORAGE:
     'Un disco está lleno. Libere espacio en el destino o en este equipo y vuelva a ejecutar la tarea.',
   JOB_INTERRUPTED:
-    'Se interrumpió tres veces sin avanzar. Lea el registro de abajo y vuelva a ejecutar la tarea; a menudo se debe a falta de memoria.',
+    'Se interrumpió tres veces sin avanzar. Lea su registro y vuelva a ejecutar la tarea; a menudo se debe a falta de memoria.',
   HOOK_FAILED:
-    'Falló el comando que se ejecuta antes de la tarea: esta no empezó, o puede faltar lo que el comando genera. Corrija el comando.',
+    'Falló el comando que se ejecuta antes de la tarea, y puede que a la copia le falte lo que genera. Corrija el comando.',
+  'failed.HOOK_FAILED':
+    'Falló el comando que se ejecuta antes de la tarea, y esta no empezó. El registro contiene lo que mostró. Corrija el comando.',
   SECRET_UNAVAILABLE:
     'El secreto del destino no está donde dice la configuración. Vuelva a ponerlo allí, o indique otro lugar.',
   SECRET_UNSAFE:
@@ -53,6 +65,8 @@ export const problems: Texts['problems'] = {
     'Algo no se pudo escribir. Revise el disco, su espacio libre, y si el agente tiene permiso para escribir allí.',
   SOURCE_SUSPICIOUSLY_EMPTY:
     'El origen está vacío, y en la última copia no lo estaba. Si es un disco o una carpeta de red, móntelo; si debe estar así, marque la alarma como revisada.',
+  'SOURCE_SUSPICIOUSLY_EMPTY.gone':
+    'El origen ha desaparecido, y en la última copia tenía archivos. Si es un disco o una carpeta de red, móntelo. Si se borró, restáurelo o quite el origen.',
 
   // Why one file of a job was left out, or has a warning.
   EACCES:

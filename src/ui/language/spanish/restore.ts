@@ -5,6 +5,8 @@ export const restore: Texts['restore'] = {
   intro: 'Elija una instantánea, recórrala o busque en ella, y recupere lo que necesite.',
   nothing: {
     none_yet: 'Todavía no hay instantáneas. La primera copia de seguridad crea una.',
+    none_read:
+      'Sus instantáneas aún no aparecen en la lista. Si no cambia en un minuto, compruebe que el disco o servidor de las copias está conectado.',
     none_of_source: 'Todavía no hay instantáneas de esta carpeta. Sus demás instantáneas siguen estando ahí.',
     none_here: 'En este lugar no hay instantáneas de esta carpeta. Busque en todos los lugares.',
   },

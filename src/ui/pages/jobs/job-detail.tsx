@@ -8,7 +8,7 @@ import { LogLines } from '../../components/log-lines.tsx';
 import { Own } from '../../components/own-text.tsx';
 import { Place } from '../../parts/place.tsx';
 import { storedByText } from '../../parts/stored-by.tsx';
-import { Problem } from '../../components/problem.tsx';
+import { errorWords, Problem } from '../../components/problem.tsx';
 import { Facts } from '../../components/table.tsx';
 import { Notice, Tag } from '../../components/tag.tsx';
 import { formatCount, formatDuration, formatMoment } from '../../language/format.ts';
@@ -18,7 +18,7 @@ import { hrefOf } from '../../parts/route.ts';
 import { JobActions } from './job-actions.tsx';
 import { JobProblems } from './job-problems.tsx';
 import { JobProgress, JobTitle } from './job-row.tsx';
-import { changeWords, explained, isOver, stateWords, volumeWords } from './job-words.ts';
+import { changeWords, isOver, stateWords, volumeWords } from './job-words.ts';
 import { useState } from 'preact/hooks';
 import type { JobLog } from '../../../api/schemas/job.ts';
 import { ask, type AskError } from '../../agent/ask.ts';
@@ -85,7 +85,7 @@ function State({
         </p>
       ) : null}
       {job.status === 'running' ? <JobProgress job={job} /> : null}
-      {error === null ? null : <Failure job={job} code={error.code} message={error.message} />}
+      {error === null ? null : <Failure job={job} error={error} />}
       {volume === undefined ? null : <p>{volume}</p>}
       {changes === undefined ? null : <p class="quiet">{changes}</p>}
       <JobActions job={job} onTold={onTold} />
@@ -96,14 +96,13 @@ function State({
 /** Why the job failed; for a job that waits to try again, what went wrong the last time. */
 function Failure({
   job,
-  code,
-  message,
+  error,
 }: {
   readonly job: AnyJob;
-  readonly code: string;
-  readonly message: string;
+  readonly error: NonNullable<AnyJob['error']>;
 }): JSX.Element {
-  const said = explained(code, job.type);
+  const { code, message } = error;
+  const said = errorWords(error, job.type);
   return (
     <Notice look={job.status === 'failed' ? 'bad' : 'warning'}>
       <div>

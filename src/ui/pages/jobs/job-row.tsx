@@ -2,13 +2,14 @@
 import type { JSX } from 'preact';
 import type { AnyJob } from '../../../api/schemas/page/jobs.ts';
 import { Own, Path } from '../../components/own-text.tsx';
+import { errorWords } from '../../components/problem.tsx';
 import { Tag } from '../../components/tag.tsx';
 import { formatAge, formatDuration } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
 import { waitingWords } from '../../parts/job-progress.tsx';
 import { Place } from '../../parts/place.tsx';
 import { hrefOf } from '../../parts/route.ts';
-import { explained, progressWords, stateWords, subjectOf, volumeWords } from './job-words.ts';
+import { progressWords, stateWords, subjectOf, volumeWords } from './job-words.ts';
 
 export function JobRow({ job }: { readonly job: AnyJob }): JSX.Element {
   const { word, look } = stateWords(job);
@@ -49,7 +50,7 @@ function Outcome({ job }: { readonly job: AnyJob }): JSX.Element | null {
       </p>
     );
   if (status === 'failed' && error !== null)
-    return <p class="small-text">{explained(error.code, job.type) ?? <Own>{error.message}</Own>}</p>;
+    return <p class="small-text">{errorWords(error, job.type) ?? <Own>{error.message}</Own>}</p>;
   const volume = volumeWords(job);
   return volume === undefined ? null : <p class="small-text">{volume}</p>;
 }

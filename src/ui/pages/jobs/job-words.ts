@@ -47,6 +47,7 @@ export function volumeWords(job: AnyJob): string | undefined {
       const files = filesWords(job.files_backed_up);
       const fresh = Math.max(0, job.size_bytes - job.progress.bytes_deduplicated);
       if (job.options.dry_run) return volume.trial(files, size);
+      if (job.files_backed_up === 0) return volume.noFiles;
       if (fresh === 0) return volume.nothingNew(files, size);
       return volume.backup({ files, size, fresh: formatBytes(fresh), stored });
     }

@@ -5,6 +5,7 @@ import { useOverview } from '../../agent/overview.ts';
 import { Card } from '../../components/card.tsx';
 import { AreaChart } from '../../components/chart.tsx';
 import { Path, visible } from '../../components/own-text.tsx';
+import { type Lost, lostAt } from '../../parts/lost-place.ts';
 import { Place } from '../../parts/place.tsx';
 import { Facts } from '../../components/table.tsx';
 import { Tag } from '../../components/tag.tsx';
@@ -14,13 +15,13 @@ import { agoOf } from './headline.tsx';
 import { outcomeOf } from './figures.ts';
 
 export function DestinationsCard(): JSX.Element {
-  const { destinations } = useOverview();
+  const overview = useOverview();
   return (
     <Card title={t.overview.destinationsTitle} className="rows">
       <ul class="divided">
-        {destinations.map((destination) => (
+        {overview.destinations.map((destination) => (
           <li key={destination.name}>
-            <Destination destination={destination} />
+            <Destination destination={destination} lost={lostAt(destination.name, overview)} />
           </li>
         ))}
       </ul>
@@ -29,7 +30,13 @@ export function DestinationsCard(): JSX.Element {
 }
 
 /** A row that opens. What is wrong with the place is in sight, whether it is open or not. */
-function Destination({ destination }: { readonly destination: OverviewDestination }): JSX.Element {
+function Destination({
+  destination,
+  lost,
+}: {
+  readonly destination: OverviewDestination;
+  readonly lost: Lost | undefined;
+}): JSX.Element {
   const { name, url, stored, last_check: check, last_drill: drill } = destination;
   const texts = t.overview.destinations;
   return (
@@ -45,14 +52,15 @@ function Destination({ destination }: { readonly destination: OverviewDestinatio
             </small>
           </span>
           <span class="row-fact">
-            <Presence {...destination} /> {destination.is_default ? <Tag>{texts.isDefault}</Tag> : null}{' '}
+            <Presence {...destination} lost={lost} />{' '}
+            {destination.is_default ? <Tag>{texts.isDefault}</Tag> : null}{' '}
             {destination.same_disk === true ? <Tag look="warning">{texts.sameDisk}</Tag> : null}
             {destination.is_embedded && !destination.is_default ? <Tag>{t.destinations.earlier}</Tag> : null}
           </span>
-          <span class="row-fact number">{spaceOf(destination)}</span>
+          <span class="row-fact number">{lost === undefined ? spaceOf(destination) : null}</span>
         </summary>
         <div class="row-inside">
-          <Space {...destination} />
+          {lost === undefined ? <Space {...destination} /> : null}
           <Facts
             rows={[
               [texts.lastCheck, lastOf(check, texts.checkNever)],
@@ -69,9 +77,14 @@ function Destination({ destination }: { readonly destination: OverviewDestinatio
   );
 }
 
-function Presence({ reachable, untested }: OverviewDestination): JSX.Element {
+function Presence({
+  reachable,
+  untested,
+  lost,
+}: OverviewDestination & { readonly lost: Lost | undefined }): JSX.Element {
   const texts = t.overview.destinations;
   if (reachable === null) return <Tag>{untested ? t.destinations.untested : texts.unknown}</Tag>;
+  if (reachable && lost !== undefined) return <Tag look="bad">{t.destinations.lost[lost]}</Tag>;
   return reachable ? <Tag look="good">{texts.reachable}</Tag> : <Tag look="bad">{texts.away}</Tag>;
 }
 

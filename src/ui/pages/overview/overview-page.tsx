@@ -3,17 +3,18 @@ import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { holdfast, shellWord } from '../../agent/program.ts';
 import type { Headline, Overview } from '../../../api/schemas/page/overview.ts';
-import { useActiveJobs, useOverview } from '../../agent/overview.ts';
+import { useActiveJobs, useIsUnanswered, useOverview } from '../../agent/overview.ts';
 import { Card, PageHead } from '../../components/card.tsx';
 import { Command } from '../../components/command.tsx';
-import { formatAge, formatBytes, formatCount, formatPercent } from '../../language/format.ts';
+import { formatAge, formatTime } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
 import { goTo, hrefOf, type Route } from '../../parts/route.ts';
 import { isFresh, wasLeft } from './first-time.ts';
 import { ChecksCard } from './checks-card.tsx';
 import { DestinationsCard } from './destinations-card.tsx';
-import { bySource, isAllRead, nextRun, protectedIn, savedShare, storedIn } from './figures.ts';
+import { bySource, nextRun } from './figures.ts';
 import { moreOf, Said } from './headline.tsx';
+import { holdingsOf } from './holdings.ts';
 import { OverviewActions } from './overview-actions.tsx';
 import { SourcesCard } from './sources-card.tsx';
 import { TimelineCard } from './timeline-card.tsx';
@@ -22,13 +23,14 @@ import { JobProgress } from '../../parts/job-progress.tsx';
 export function OverviewPage({ route: _route }: { readonly route: Route }): JSX.Element {
   const overview = useOverview();
   const { sources } = overview;
+  const isUnanswered = useIsUnanswered();
   const leadsAway = isFresh(overview) && !wasLeft();
   useEffect(() => {
     if (leadsAway) goTo(hrefOf(['start']), 'replace');
   }, [leadsAway]);
   return (
     <div class="overview">
-      <Head overview={overview} />
+      {isUnanswered ? <Unanswered time={overview.time} /> : <Head overview={overview} />}
       <ChecksCard />
       <ActiveCard />
       <TimelineCard />
@@ -62,37 +64,37 @@ function Head({ overview }: { readonly overview: Overview }): JSX.Element {
   );
 }
 
-/** What happens next automatically; undefined while backups are paused. */
-function outlookOf({ sources, pause }: Overview): string | undefined {
+function Unanswered({ time }: Pick<Overview, 'time'>): JSX.Element {
+  const { title, what } = t.overview.unanswered;
+  return (
+    <div class="headline warning">
+      <PageHead
+        title={
+          <>
+            <LevelIcon level="warning" />
+            <span>{title}</span>
+          </>
+        }
+      >
+        {what(formatTime(time))}
+      </PageHead>
+    </div>
+  );
+}
+
+interface OutlookFacts extends Pick<Overview, 'sources' | 'pause'> {
+  readonly active: readonly Pick<Overview['active'][number], 'type' | 'status'>[];
+}
+
+/** What happens next automatically; undefined while backups are paused or one waits. */
+export function outlookOf({ sources, pause, active }: OutlookFacts): string | undefined {
   const next = nextRun(sources);
-  if (pause !== null || next === undefined) return undefined;
+  // A backup that waits is the next one, and says itself what it waits for.
+  const waits = active.some(({ type, status }) => type === 'backup' && status === 'queued');
+  if (pause !== null || next === undefined || waits) return undefined;
   const due =
     new Date(next).getTime() <= Date.now() ? t.overview.nextDue : t.overview.nextRun(formatAge(next));
   return sources.every(({ watching }) => watching) ? `${due} ${t.overview.watched}` : due;
-}
-
-/** What the backups hold and take, in one line. */
-function holdingsOf(overview: Overview): string {
-  const { sources, saved, destinations } = overview;
-  const { files, bytes } = protectedIn(sources);
-  if (files === 0) return '';
-  const texts = t.overview.holdings;
-  const share = savedShare(overview);
-  const places = isAllRead(overview) && destinations.length > 1 ? texts.places(destinations.length) : '';
-  return [
-    texts.files(files, formatCount(files), formatBytes(bytes)),
-    ...(saved.snapshots === 0
-      ? []
-      : [
-          texts.snapshots(
-            saved.snapshots,
-            formatCount(saved.snapshots),
-            formatBytes(storedIn(destinations)),
-            places,
-          ),
-        ]),
-    ...(share === undefined ? [] : [texts.share(formatPercent(share))]),
-  ].join(' ');
 }
 
 function NothingChosen({ overview }: { readonly overview: Overview }): JSX.Element {
@@ -139,7 +141,9 @@ function ActiveCard(): JSX.Element | null {
   const jobs = useActiveJobs();
   if (jobs.length === 0) return null;
   return (
-    <Card title={t.overview.activeTitle}>
+    <Card
+      title={jobs.every(({ status }) => status === 'queued') ? t.jobs.states.queued : t.overview.activeTitle}
+    >
       <ul class="divided">
         {jobs.map((job) => (
           <li key={job.id}>

@@ -5,10 +5,20 @@ import { t } from '../../language/language.ts';
 import { hrefOf } from '../../parts/route.ts';
 
 /** Empty when there is nothing to do. */
-export function todoOf({ code, reason, check }: Statement): string {
+export function todoOf(statement: Statement): string {
+  const { code, reason, check, figures } = statement;
   if (check !== null) return t.overview.checks[check]?.todo ?? '';
-  const remedy = reason === null ? undefined : t.overview.remedies[reason];
-  return t.overview.todo[code] ?? remedy ?? '';
+  const isUnexplained = code === 'never_backed_up' || code === 'overdue';
+  const unexplained = figures['paused'] === 1 ? 'paused' : 'none';
+  const remedy = t.overview.remedies[reason ?? (isUnexplained ? unexplained : '')];
+  return t.overview.todo[todoKey(statement)] ?? remedy ?? '';
+}
+
+function todoKey({ code, reason, since, figures }: Statement): string {
+  if (code === 'source_empty' && reason === 'source_missing') return 'source_gone';
+  // There are older snapshots if there was a good backup, or an alarm compared it with one.
+  const hasOlder = since !== null || figures['files_before'] !== undefined;
+  return code === 'source_left_out' && !hasOlder ? 'source_left_out_before' : code;
 }
 
 /** The type of the jobs that a statement comes from. */
@@ -19,6 +29,7 @@ const OF_JOBS: Readonly<Partial<Record<Statement['code'], AnyJob['type']>>> = {
   drill_undone: 'drill',
   prune_failed: 'prune',
   files_unread: 'backup',
+  source_left_out: 'backup',
 };
 
 /** Statements that come from an alarm. */
@@ -46,11 +57,13 @@ export interface Way {
 /** Undefined when no page helps. */
 export function wayOf({ code, check }: Pick<Statement, 'code' | 'check'>): Way | undefined {
   const type = OF_JOBS[code];
-  if (OF_ALARMS.has(code)) return { href: hrefOf(['alarms']), label: t.app.alarmsLook };
   if (type !== undefined) return { href: hrefOf(['jobs'], { type }), label: t.overview.toJobs };
-  if (code === 'last_failed' || code === 'never_backed_up')
+  if (OF_ALARMS.has(code)) return { href: hrefOf(['alarms']), label: t.app.alarmsLook };
+  if (code === 'last_failed')
     return { href: hrefOf(['jobs'], { status: 'failed' }), label: t.overview.toJobs };
-  if (code === 'overdue') return { href: hrefOf(['jobs']), label: t.overview.toJobs };
+  // No job need have failed: it may be waiting for a disk.
+  if (code === 'overdue' || code === 'never_backed_up')
+    return { href: hrefOf(['jobs']), label: t.overview.toJobs };
   if (code === 'same_disk' || code === 'destination_gone')
     return { href: hrefOf(['settings', 'destinations']), label: t.overview.destinations.addSecond };
   if (code === 'untested') return { href: hrefOf(['restore']), label: t.app.restore };

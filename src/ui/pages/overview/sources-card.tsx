@@ -55,7 +55,7 @@ function Source({ path, name, rows }: SourceRows): JSX.Element {
           )}
         </span>
         <span class="row-fact">
-          {last === null ? texts.notYet : <time dateTime={last}>{texts.savedAgo(agoOf(last))}</time>}
+          {last === null ? texts.notYet : <time dateTime={last}>{texts.savedAgo(agoOf(last))}</time>}{' '}
           {rows.some(({ overdue }) => overdue) ? <Tag look="bad">{texts.overdue}</Tag> : null}
         </span>
         <span class="row-fact number">

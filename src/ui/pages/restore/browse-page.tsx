@@ -36,6 +36,7 @@ export function BrowsePage({ place, selection, onSelection }: BrowseFacts): JSX.
   const overview = useOverview();
   const isKnown = pages.key !== undefined && problem === undefined && !pages.isBusy && snapshot === undefined;
   const empty = emptyReason(place, { isKnown, count: pages.items.length }, overview);
+  const isNone = empty === 'none_yet' || empty === 'none_read';
   return (
     <>
       <PageHead title={t.restore.title}>{t.restore.intro}</PageHead>
@@ -44,7 +45,7 @@ export function BrowsePage({ place, selection, onSelection }: BrowseFacts): JSX.
         <Card>
           <Empty>
             <p>{t.restore.nothing[empty]}</p>
-            {empty === 'none_yet' ? null : (
+            {isNone ? null : (
               <p>
                 <a href={hrefOfSource(undefined, undefined)}>{t.restore.showAll}</a>
               </p>
@@ -52,7 +53,7 @@ export function BrowsePage({ place, selection, onSelection }: BrowseFacts): JSX.
           </Empty>
         </Card>
       )}
-      {empty === 'none_yet' && timeline.sources.length < 2 ? null : (
+      {isNone && timeline.sources.length < 2 ? null : (
         <div class="browse">
           <SnapshotList
             place={place}

@@ -2,6 +2,7 @@
 import type { JobLog, Restore } from '../../../api/schemas/job.ts';
 import type { Snapshot } from '../../../api/schemas/snapshot.ts';
 import { visible } from '../../components/own-text.tsx';
+import { errorWords } from '../../components/problem.tsx';
 import { formatBytes, formatCount, formatTime } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
 import { explained } from '../jobs/job-words.ts';
@@ -42,7 +43,7 @@ export function reportText(job: Restore, snapshot: Snapshot | undefined, problem
   const paths = pathsOfJob(job);
   const line = (name: string, value: string): string => `${name}${t.common.colon} ${value}`;
   const facts = [
-    ...(error === null ? [] : [t.problems[error.code] ?? error.message]),
+    ...(error === null ? [] : [errorWords(error, 'restore') ?? error.message]),
     ...(job.status === 'canceled' ? [t.restore.wasCanceled] : []),
     line(
       t.restore.restored,

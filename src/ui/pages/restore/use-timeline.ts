@@ -1,5 +1,5 @@
 /** The snapshots of a source, the newest first, and the one that is shown. */
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import type { Overview, OverviewDestination } from '../../../api/schemas/page/overview.ts';
 import type { Snapshot } from '../../../api/schemas/snapshot.ts';
 import { ask, type AskError, withQuery } from '../../agent/ask.ts';
@@ -73,13 +73,14 @@ export function useTimeline(place: Place): Timeline {
   const last = place.destination === undefined ? told?.snapshot : undefined;
   const newest = told === undefined ? undefined : (last ?? firstOf(items));
   const snapshot = place.snapshot === undefined ? newest : (listed ?? asked.data);
-  const sources = [
-    ...new Set([
-      ...overview.sources.map(({ path }) => path),
-      ...items.map(({ source }) => source),
-      ...(place.source === undefined ? [] : [place.source]),
-    ]),
-  ].sort();
+  // The list of one source names no other: those of other machines, and of sources that were removed.
+  const newestOfAll = useAsked(
+    (signal) => ask<FetchedPage<Snapshot>>('GET', withQuery('/snapshots', { limit: PAGE }), { signal }),
+    [],
+  );
+  const seen = useRef<readonly string[]>([]);
+  const sources = knownSources(seen.current, overview, [...(newestOfAll.data?.items ?? []), ...items], place);
+  seen.current = sources;
   useEffect(() => {
     if (snapshot === undefined) return;
     if (place.snapshot === snapshot.id && place.source !== undefined) return;
@@ -92,6 +93,17 @@ export function useTimeline(place: Place): Timeline {
   const places = knownPlaces(overview.destinations, items, place.destination);
   const problem = pages.problem ?? asked.problem ?? latest.problem;
   return { pages, sources, places, snapshot, newest: newest?.id, problem };
+}
+
+/** All sources that are known to have backups, or will: none that was known is forgotten. */
+export function knownSources(
+  seen: readonly string[],
+  { sources }: { readonly sources: readonly Pick<Overview['sources'][number], 'path'>[] },
+  listed: readonly Pick<Snapshot, 'source'>[],
+  { source }: Pick<Place, 'source'>,
+): readonly string[] {
+  const paths = [...sources.map(({ path }) => path), ...listed.map((one) => one.source)];
+  return [...new Set([...seen, ...paths, ...(source === undefined ? [] : [source])])].sort();
 }
 
 /** The snapshot shown first. Whoever has a write-only key could make a snapshot the newest, so those of full keys come first. */
@@ -145,16 +157,20 @@ export function knownPlaces(
   return [...known, ...others.map((name) => ({ name, isAway: false, isEarlier: false }))];
 }
 
-/** `none_here`: none in the chosen place; `none_of_source`: none of the chosen source. There are others. */
-export type EmptyReason = 'none_yet' | 'none_here' | 'none_of_source';
+/**
+ * `none_read`: there were backups, but no list of them can be read; `none_here`: none in the chosen place;
+ * `none_of_source`: none of the chosen source. There are others.
+ */
+export type EmptyReason = 'none_yet' | 'none_read' | 'none_here' | 'none_of_source';
 
 /** Why nothing is listed; undefined while that is unknown, or if something is. */
 export function emptyReason(
   { source, destination }: Pick<Place, 'source' | 'destination'>,
   listed: { readonly isKnown: boolean; readonly count: number },
-  { saved }: Pick<Overview, 'saved'>,
+  { saved, sources }: Pick<Overview, 'saved' | 'sources'>,
 ): EmptyReason | undefined {
   if (!listed.isKnown || listed.count > 0) return undefined;
   if (destination !== undefined) return 'none_here';
+  if (saved.snapshots === 0 && sources.some((one) => one.last_good_backup_at !== null)) return 'none_read';
   return source === undefined && saved.snapshots === 0 ? 'none_yet' : 'none_of_source';
 }

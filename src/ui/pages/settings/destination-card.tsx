@@ -3,6 +3,7 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { DestinationItem, DestinationTest } from '../../../api/schemas/page/protect.ts';
 import { ask } from '../../agent/ask.ts';
+import { useOverview } from '../../agent/overview.ts';
 import { useAction } from '../../agent/use-asked.ts';
 import { About, Own, Path } from '../../components/own-text.tsx';
 import { Actions, AskFirst, Button } from '../../components/button.tsx';
@@ -15,6 +16,7 @@ import { formatAge, formatBytes } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
 import { draftOf } from '../../parts/destination-draft.ts';
 import { TestReport } from '../../parts/destination-form.tsx';
+import { lostAt } from '../../parts/lost-place.ts';
 import { DestinationAccess } from './destination-access.tsx';
 import { DestinationEditor } from './destination-editor.tsx';
 import { SecretPlace } from './setting-fields.tsx';
@@ -210,10 +212,13 @@ function Reachable({
   readonly item: DestinationItem | undefined;
   readonly isSaved: boolean;
 }): JSX.Element | null {
+  const overview = useOverview();
   if (!isSaved) return <Tag look="warning">{t.settings.notSaved}</Tag>;
+  const lost = item === undefined ? undefined : lostAt(item.name, overview);
   if (item === undefined) return null;
   if (item.reachable === null)
     return <Tag>{item.untested ? t.destinations.untested : t.destinations.notTried}</Tag>;
+  if (item.reachable && lost !== undefined) return <Tag look="bad">{t.destinations.lost[lost]}</Tag>;
   return item.reachable ? (
     <Tag look="good">{t.destinations.reachable}</Tag>
   ) : (
