@@ -38,9 +38,19 @@ async function expectGood<Subject>(
     await settled(shown);
     await expectAccessible(shown.page, name);
     await expectToFit(shown.page, name);
+    await askEverything(shown, true);
+    await expectToFit(shown.page, `${name}, and every question that a button asks`);
+    await askEverything(shown, false);
     expect(await shown.page.locator('h1').count(), name).toBe(1);
     expect(shown.complaints, name).toEqual([]);
   }
+}
+
+/** Opens what buttons ask before they do something that cannot be undone, or closes it. */
+async function askEverything({ page }: OpenPage, isOpen: boolean): Promise<void> {
+  await page.locator('main details.ask').evaluateAll((questions, open) => {
+    for (const question of questions) question.toggleAttribute('open', open);
+  }, isOpen);
 }
 
 test.each(VIEWS)('every page: $view', async ({ view: _view, language, ...size }) => {

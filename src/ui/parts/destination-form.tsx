@@ -87,7 +87,7 @@ export function DestinationForm(facts: DestinationFormFacts): JSX.Element {
           autocomplete="new-password"
           value={draft.passphrase ?? ''}
           maxLength={65_536}
-          hint={texts.passphraseHint}
+          {...(trial.tried?.test.usable === true ? {} : { hint: texts.passphraseHint })}
           onValue={(passphrase) => onDraft({ ...draft, passphrase })}
         />
       ) : null}
