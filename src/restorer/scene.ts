@@ -129,7 +129,7 @@ function metadataPolicy({ restoreOwnership, ownersByName, snapshot }: Wishes): M
     privileged,
     unprivilegedBecause: restoreOwnership
       ? 'only root can set it'
-      : 'it is only restored when root restores ownership',
+      : 'only root can set it, when told to restore ownership',
     uid,
     gid,
     users: names === undefined ? new Map() : idsByName(users, (name) => names.userId(name)),

@@ -38,9 +38,41 @@ async function expectGood<Subject>(
     await settled(shown);
     await expectAccessible(shown.page, name);
     await expectToFit(shown.page, name);
+    await expectQuestionsToFit(shown, name);
     expect(await shown.page.locator('h1').count(), name).toBe(1);
     expect(shown.complaints, name).toEqual([]);
   }
+}
+
+/** Pixels of the narrowest phones in use. */
+const NARROWEST = 360;
+/** As long as a button becomes in some language. */
+const LONG = ' and everything else that a button may have to say in some language';
+
+/**
+ * What buttons ask before they do something that cannot be undone stays within its card: on the narrowest phone as well,
+ * and however long its button is.
+ */
+async function expectQuestionsToFit({ page }: OpenPage, name: string): Promise<void> {
+  const size = page.viewportSize() ?? expect.fail('there is no window');
+  await page.setViewportSize({ ...size, width: NARROWEST });
+  const wide = await page.locator('main details.ask').evaluateAll((questions, more) => {
+    const found: string[] = [];
+    for (const question of questions) {
+      question.toggleAttribute('open', true);
+      const added = [...question.querySelectorAll('button')].map((button) => {
+        const text = document.createTextNode(more);
+        button.append(text);
+        return text;
+      });
+      if (question.clientWidth > (question.parentElement?.clientWidth ?? 0)) found.push(question.textContent);
+      for (const text of added) text.remove();
+      question.toggleAttribute('open', false);
+    }
+    return found;
+  }, LONG);
+  expect(wide, name).toEqual([]);
+  await page.setViewportSize(size);
 }
 
 test.each(VIEWS)('every page: $view', async ({ view: _view, language, ...size }) => {

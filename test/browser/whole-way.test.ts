@@ -174,3 +174,34 @@ test('a deleted file is back in four clicks', { timeout: 300_000 }, async () => 
   await page.getByText('Done: 1 file is back.').waitFor({ timeout: 60_000 });
   expect(readFileSync(file, 'utf8')).toBe(before);
 });
+
+test(
+  'a file that was deleted just now joins the list by itself, and the check names it',
+  { timeout: 300_000 },
+  async () => {
+    await using site = await home();
+    const shown = await site.signedIn();
+    const { page } = shown;
+    const hands = mouse();
+    await firstRun(shown, hands);
+    // The agent backs up a new source by itself, and the page must not ask for it a second time.
+    const made = await site.api('GET', '/backup');
+    expect(made.data['items']).toHaveLength(1);
+    const folder = join(site.place.directory, 'Documents');
+    await hands.press(page.getByRole('link', { name: 'Overview', exact: true }));
+    await hands.press(page.getByRole('link', { name: 'Get a file back' }));
+    await hands.press(page.getByRole('button', { name: 'Deleted files' }));
+    await page
+      .getByText('A file that you deleted in the last minutes follows with the next backup.')
+      .waitFor();
+    await page.getByText('0 deleted files and folders').waitFor();
+    rmSync(join(folder, 'budget.csv'));
+    await page.getByText('1 deleted file or folder').waitFor({ timeout: 180_000 });
+    await hands.press(page.getByRole('button', { name: 'Put it back' }));
+    const check = page.getByRole('dialog');
+    await check.getByRole('heading', { name: 'What will happen' }).waitFor();
+    expect(await check.locator('dl').first().innerText()).toBe(
+      ['What', join(folder, 'budget.csv'), 'Where', folder].join('\n'),
+    );
+  },
+);

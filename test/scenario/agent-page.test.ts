@@ -139,7 +139,9 @@ describe('holdfast ui', () => {
       await using agent = await start(place, { env, under });
       expect(agent.said()).toContain('Holdfast is running');
       const program = `HOLDFAST_STATE_DIR=${place.state} node ${executable}`;
-      expect(agent.said()).toContain(`Nothing is backed up yet. Start with: ${program} sources add DIR`);
+      expect(agent.said()).toContain(
+        `Nothing is backed up yet. The page in the browser leads through the first backup; without it: ${program} sources add DIR`,
+      );
       const [, address = ''] = /running at (\S+)/.exec(agent.said()) ?? [];
       expect(await (await fetch(address)).text()).toContain(`<meta name="program" content="${program}" />`);
       const { stdout } = await place.expectRun(['ui'], 0, { env, under });

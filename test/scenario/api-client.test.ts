@@ -115,9 +115,10 @@ test('the examples print what is shown, and cost as many requests as is said', a
     `${filled(blocks('text')).replaceAll('\n\n', '\n')}customer.created Bakery\n200 200 400\n`,
   );
 
-  // Backup, its end, files; backup, its end; restore, its end at once; the mistake; twice the same; this one.
+  // Backup, its end, files; snapshots, a file; backup, its end; restore, its end at once; settings read and replaced; the
+  // mistake; twice the same; this one.
   const status = await desktopClient({ address: agent.address, apiKey, secret }).get('/status');
   if (!('rate_limit' in status)) expect.fail('asked without a token');
   const { limit, remaining } = status.rate_limit;
-  expect(limit - remaining).toBe(3 + 2 + 1 + 1 + 2 + 1);
+  expect(limit - remaining).toBe(3 + 2 + 2 + 1 + 2 + 1 + 2 + 1);
 });

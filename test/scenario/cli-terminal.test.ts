@@ -2,6 +2,8 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import { readFileSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { PASSPHRASE, executable, jsonLines, openPlace, type Place } from '../support/cli.ts';
 
@@ -94,6 +96,30 @@ describe.runIf(hasScript)('on a terminal', () => {
     expect(await init.ended).toBe(0);
     expect(init.text).not.toContain('passphrase');
     expect(init.text).not.toContain('four words');
+  });
+
+  test.concurrent('a new computer asks for the passphrase of the backups that it is to go on with, and keeps it', async () => {
+    await using place = await openPlace();
+    await place.expectRun(['init']);
+    const add = onTerminal(place, ['destinations', 'add', 'disk', place.repository, '--default']);
+    const question = `There are backups in ${place.repository} already. Passphrase (or recovery code) for them: `;
+    await add.shows(question);
+    add.type('wrong\r');
+    await add.shows('Wrong passphrase. Try again.');
+    await add.shows(question);
+    add.type(`${PASSPHRASE}\r`);
+    await add.shows(`Added disk, at ${place.repository}. The test succeeded.`);
+    expect(await add.ended).toBe(0);
+    expect(add.text).not.toContain(PASSPHRASE);
+    // Of the wrong answer nothing is left, and no question is asked again.
+    const kept = readdirSync(join(place.state, 'secrets')).map((name) => join(place.state, 'secrets', name));
+    expect(kept.map((file) => [readFileSync(file, 'utf8'), statSync(file).mode & 0o777])).toEqual([
+      [`${PASSPHRASE}\n`, 0o600],
+    ]);
+    const named = { env: { HOLDFAST_PASSWORD: undefined } };
+    expect((await place.expectRun(['snapshots', '-r', 'disk'], 0, named)).stdout).toBe(
+      'There are no snapshots yet.\n',
+    );
   });
 
   test.concurrent('Ctrl-C at the question ends with 130', async () => {

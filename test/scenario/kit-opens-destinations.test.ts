@@ -26,7 +26,7 @@ async function kitOf(place: Place): Promise<{ code: string; passphrase: string }
   const kit = await readFile(join(place.state, 'recovery-kit.txt'), 'utf8');
   const at = async (name: string, pattern: RegExp): Promise<string> => {
     const file = join(place.directory, name);
-    await writeFile(file, pattern.exec(kit)?.[1] ?? '');
+    await writeFile(file, pattern.exec(kit)?.[1] ?? '', { mode: 0o600 });
     return file;
   };
   return {
@@ -56,6 +56,31 @@ test('code and passphrase of the kit open the repository that the agent makes, a
   await run(place, ['snapshots', '-r', disk, '--password-file', code]);
   const after = await place.run(['doctor'], fresh);
   expect(after.stdout).not.toMatch(/key drill +.*never been tested/i);
+});
+
+test('on another computer the kit says what to type there, and what is not typed is asked for by name', async () => {
+  await using old = await openPlace();
+  await old.write({ 'notes.txt': 'one' });
+  await run(old, ['start', '--once', '--source', old.source]);
+  const kit = await readFile(join(old.state, 'recovery-kit.txt'), 'utf8');
+  const steps = kit.slice(kit.indexOf('To restore on another computer'));
+  expect([...steps.matchAll(/holdfast .*/g)].map(([command]) => command)).toEqual([
+    'holdfast snapshots -r REPOSITORY',
+    'holdfast restore -r REPOSITORY latest --target DIR',
+    'holdfast destinations add NAME REPOSITORY --default',
+  ]);
+  expect(kit).not.toContain('holdfast.js');
+  const { code } = await kitOf(old);
+  const repository = join(old.state, 'repository');
+  await using next = await openPlace();
+  const add = ['destinations', 'add', 'disk', repository, '--default'];
+  const refused = await run(next, add, 12);
+  expect(refused.stderr).toContain('disk was not added: A repository already exists here');
+  const [, told = ''] = /and run: (holdfast .*)/.exec(refused.stderr) ?? [];
+  expect(told).toBe(`holdfast ${add.join(' ')} --passphrase-file FILE`);
+  await run(next, [...add, '--passphrase-file', code]);
+  await run(next, ['start', '--once', '--source', next.source]);
+  expect((await run(next, ['snapshots'])).stdout).toContain(old.source);
 });
 
 test('where the code is not known any more, the passphrase is named, and how a code is made', async () => {

@@ -188,7 +188,7 @@ describe('a destination is tried out', () => {
       return (await trial({ destination })).findings.at(-1);
     };
     expect(await told('correct horse battery staple')).toMatchObject({ check: 'repository', status: 'ok' });
-    expect(await told('not the passphrase')).toMatchObject({ check: 'repository', status: 'error' });
+    expect(await told('not the passphrase')).toMatchObject({ check: 'passphrase', status: 'error' });
   });
 
   test('before it is saved, and without a passphrase opens as a backup would: with that of the agent', async () => {
@@ -199,7 +199,7 @@ describe('a destination is tried out', () => {
     expect(await last()).toMatchObject({ check: 'repository', status: 'ok' });
     writeFileSync(join(site.state, 'passphrase'), 'that of another machine\n', { mode: 0o600 });
     expect(await last()).toMatchObject({
-      check: 'repository',
+      check: 'passphrase',
       status: 'error',
       message: expect.stringContaining('so a backup would fail') as string,
     });

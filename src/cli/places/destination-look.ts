@@ -1,7 +1,7 @@
 /** Finds out what is at a destination, by looking at it and by trying it out. */
 import { statfs } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { DestinationError, HoldfastError, errnoOf } from '../../base/errors.ts';
+import { DestinationError, HoldfastError, StateError, errnoOf } from '../../base/errors.ts';
 import type { DestinationSettings } from '../../config/settings.ts';
 import type { DestinationView } from '../../control/calls.ts';
 import { ok, problem, warning, type Finding } from '../../daemon/doctor/finding.ts';
@@ -147,6 +147,7 @@ export async function tryOut(
  * Checks that the repository at a destination opens with the key that the settings name, and that it is the one that the
  * backups went to.
  * @param remembered id of that repository; undefined while it is not known
+ * @throws {StateError} WRONG_PASSPHRASE when this machine has no key to it; {RepositoryError}
  */
 export async function checkOpening(
   check: string,
@@ -168,11 +169,9 @@ export async function checkOpening(
     if (state === 'empty') return ok(check, `${shown} is available, not used yet`);
   }
   if (secret === undefined)
-    return problem(
-      check,
-      `The key to ${shown} is missing`,
-      'Restore it from a copy, or set the passphrase from the recovery kit in the settings of the destination.',
-    );
+    throw new StateError('WRONG_PASSPHRASE', `The key to ${shown} is missing`, {
+      hint: 'Restore it from a copy, or set the passphrase from the recovery kit in the settings of the destination.',
+    });
   if (secret.kind === 'write-only')
     return problem(
       check,

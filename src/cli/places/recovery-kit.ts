@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { writeFileAtomically } from '../../base/atomic-file.ts';
+import { holdfast, holdfastElsewhere } from '../../base/holdfast-command.ts';
 import { localTime } from '../terminal/wording.ts';
 
 export interface KitFacts {
@@ -31,17 +32,18 @@ them without it. Keep it somewhere else: print it, or store it in a password man
 Either the passphrase or the recovery code opens the repository, and every other one
 that the agent on this computer creates, unless you gave its destination a passphrase
 of its own. To see what opens any other destination of this computer:
-                        node service/bin/holdfast.js keys list -r NAME
+  ${holdfast`keys list -r NAME`}
 
 This computer does not need the kit: its agent has the keys to make backups.
 
 To restore on another computer
-  1. Get Holdfast, and run in its folder: npm ci && npm run build
-  2. Copy the repository directory to it, or connect the drive that has the repository.
-  3. List what is in it:  node service/bin/holdfast.js snapshots -r REPOSITORY
-  4. Restore files:       node service/bin/holdfast.js restore -r REPOSITORY latest --target DIR
+  1. Install Holdfast there. From a clone: npm ci, then write "npm start --" for "holdfast".
+  2. Connect the drive that has the repository, or copy the repository directory to it.
+  3. List what is in it:  ${holdfastElsewhere`snapshots -r REPOSITORY`}
+  4. Restore files:       ${holdfastElsewhere`restore -r REPOSITORY latest --target DIR`}
      Type the passphrase or the recovery code when asked. "latest" is one snapshot. If you
      backed up several folders, each has its own: restore the newest of each by its id.
+  5. Go on with it there: ${holdfastElsewhere`destinations add NAME REPOSITORY --default`}
 `;
 }
 

@@ -27,7 +27,8 @@ import { type Elsewhere, holdings, lookAtEach, othersOf } from '../places/elsewh
 import { type OutputOptions, usage } from '../command/options.ts';
 import { changeSettings, checkChange, readSettings, settingsOrDefaults } from '../places/settings-file.ts';
 import { printable } from '../terminal/terminal.ts';
-import { requireUsable, whatWillOpen } from './usable-destination.ts';
+import { type Insisting, requireUsable, whatWillOpen } from './usable-destination.ts';
+import { usableOrAsked } from './asked-passphrase.ts';
 import { statePaths } from '../command/state-directory.ts';
 import { count } from '../terminal/wording.ts';
 
@@ -66,30 +67,29 @@ export async function addDestination(
     throw new RequestError('INVALID_DESTINATION', `There is already a destination called ${name}`, {
       hint: `Choose another name, or change its location: ${holdfast`config set destinations.${name}.url ${location}`}`,
     });
-  const passphrase = passphraseOf(options);
+  const given = passphraseOf(options);
   const url = locationOf(location);
   const named = before.destinations.filter((one) => namesOf(loaded).includes(one.name));
   refuseOnePlace(name, url, named);
   const isUntested = options.untested === true;
-  const destination = {
-    url,
-    ...(passphrase === undefined ? {} : { passphrase }),
-    ...(isUntested ? { untested: true } : {}),
-  };
-  const changes = [
-    setDestination(name, destination),
+  const changesWith = (passphrase: SecretReference | undefined): readonly ConfigChange[] => [
+    setDestination(name, {
+      url,
+      ...(passphrase === undefined ? {} : { passphrase }),
+      ...(isUntested ? { untested: true } : {}),
+    }),
     ...(options.default === true ? [setValue(['defaultDestination'], name)] : []),
   ];
   // Faults of the name or the URL are reported before faults of the place.
-  await checkChange(changes, loaded, options.config, context);
-  const concerns = isUntested
-    ? []
-    : await requireUsable(
-        { name, url, passphrase: passphrase ?? null },
+  await checkChange(changesWith(given), loaded, options.config, context);
+  const { concerns, passphrase } = isUntested
+    ? { concerns: [], passphrase: given }
+    : await usableOrAsked(
+        { name, url, passphrase: given ?? null },
         insisting(name, location, options),
         context,
       );
-  const changed = await changeSettings(changes, loaded, options.config, context);
+  const changed = await changeSettings(changesWith(passphrase), loaded, options.config, context);
   const earlier = options.default === true ? await earlierBackups(changed.settings, context) : [];
   if (options.json === true) {
     await context.out.json({
@@ -107,16 +107,24 @@ export async function addDestination(
     ? `It was not tested. Backups to it wait until it is available; test it then with: ${test}`
     : 'The test succeeded.';
   await context.out.line(printable(`Added ${name}, at ${url}. ${trial}`));
-  const opening = await whatWillOpen(destination, statePaths(context.env), name);
+  const opening = await whatWillOpen(
+    { url, ...(passphrase === undefined ? {} : { passphrase }) },
+    statePaths(context.env),
+    name,
+  );
   if (opening !== undefined) await context.out.line(printable(opening));
   await showConcerns(concerns, context);
   if (options.default === true) await sayEarlier(name, before, changed.settings, earlier, context);
 }
 
-function insisting(name: string, location: string, options: AddOptions) {
+function insisting(name: string, location: string, options: AddOptions): Insisting {
   const isOnMachine = directoryOf(locationOf(location)) !== undefined;
   return {
     refused: `${name} was not added`,
+    withPassphrase:
+      options.default === true
+        ? holdfast`destinations add ${name} ${location} --default --passphrase-file FILE`
+        : holdfast`destinations add ${name} ${location} --passphrase-file FILE`,
     command:
       options.default === true
         ? holdfast`destinations add ${name} ${location} --default --untested`

@@ -1,12 +1,13 @@
 /** Tries a place out before backups are sent to it: otherwise a missing place would be noticed only when files are needed. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { DestinationError } from '../../base/errors.ts';
+import { DestinationError, StateError } from '../../base/errors.ts';
 import { holdfast } from '../../base/holdfast-command.ts';
 import { applyChanges, type ConfigChange } from '../../config/config-edit.ts';
 import { loadConfig } from '../../config/load.ts';
 import type { DestinationSettings, SecretReference, Settings } from '../../config/settings.ts';
 import type { Finding } from '../../daemon/doctor/finding.ts';
+import { NEEDS_PASSPHRASE } from '../../daemon/doctor/try-destination.ts';
 import { kitPassphrase, kitRecoveryCode } from '../../daemon/places/kit-secrets.ts';
 import { directoryOf, parseLocation, shownPlace } from '../../destination/location.ts';
 import type { Context } from '../command/context.ts';
@@ -21,16 +22,19 @@ export interface Insisting {
   readonly command: string;
   /** Text that follows the command. */
   readonly more?: string;
+  /** The command that names a file with the passphrase of a repository that is there already. */
+  readonly withPassphrase?: string;
 }
 
 /**
  * Tries a place out by storing, reading and removing something there. Makes what the first backup would make. Returns
  * the warnings.
- * @throws {DestinationError} when backups could not be kept there
+ * @throws {DestinationError} when backups could not be kept there; {StateError} WRONG_PASSPHRASE when the only thing
+ * that is wrong is that a repository there needs another passphrase
  */
 export async function requireUsable(
   settings: DestinationSettings,
-  { refused, command, more = '' }: Insisting,
+  { refused, command, more = '', withPassphrase }: Insisting,
   context: Context,
 ): Promise<readonly Finding[]> {
   const findings = await tryOut(settings, { configured: true, isNew: true }, context);
@@ -38,6 +42,10 @@ export async function requireUsable(
   const [first] = wrong;
   if (first === undefined) return findings.filter(({ status }) => status === 'warning');
   const said = wrong.map(({ message }) => message).join('; ');
+  if (withPassphrase !== undefined && wrong.every(({ check }) => check === NEEDS_PASSPHRASE))
+    throw new StateError('WRONG_PASSPHRASE', `${refused}: ${said}`, {
+      hint: `Put the passphrase or the recovery code of that repository into a file that only you can read, and run: ${withPassphrase}`,
+    });
   throw new DestinationError('unreachable', `${refused}: ${said}`, {
     op: 'test',
     hint: `${joined(first.hint)}o do it anyway${mayBeElsewhere(first) ? ', for example when the disk is not connected today' : ''}: ${command}${more}`,

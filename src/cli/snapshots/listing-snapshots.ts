@@ -1,6 +1,7 @@
 /** Snapshots as they are listed: a table, and objects for `--json`. */
 import { type ByteString, isUtf8, textOfBytes } from '../../base/byte-path.ts';
 import { FULL_KEYS, isFull, type StoredBy, storedByText } from '../../base/stored-by.ts';
+import { NARROWED_TAG, isJobTag } from '../../base/job-tag.ts';
 import { formatBytes } from '../../base/units.ts';
 import { omissionText } from '../../format/omission.ts';
 import type { Snapshot } from '../../repository/snapshots.ts';
@@ -20,10 +21,22 @@ const COLUMNS: readonly Column[] = [
   { title: 'Status' },
 ];
 
+/** The column that most lists do without. */
+const TAGS = COLUMNS.findIndex(({ title }) => title === 'Tags');
+
 /** A row for each, in the order given. */
 export function snapshotsTable(snapshots: readonly Snapshot[], { styles, width }: Look): string {
   const rows = snapshots.map((snapshot): readonly Cell[] => rowOf(snapshot, styles));
-  return renderTable(COLUMNS, rows, { width, titleStyle: styles.bold });
+  // On a terminal of 80 columns an empty one takes its place from the paths.
+  const isTagged = rows.some((row) => row[TAGS] !== '');
+  const shown = <Part>(parts: readonly Part[]): readonly Part[] =>
+    isTagged ? parts : parts.filter((_, index) => index !== TAGS);
+  return renderTable(shown(COLUMNS), rows.map(shown), { width, titleStyle: styles.bold });
+}
+
+/** Without those that only name the job, which `--json` has. */
+function shownTags(tags: readonly string[]): string {
+  return tags.filter((tag) => tag === NARROWED_TAG || !isJobTag(tag)).join(', ');
 }
 
 function rowOf(snapshot: Snapshot, styles: Look['styles']): readonly Cell[] {
@@ -32,7 +45,7 @@ function rowOf(snapshot: Snapshot, styles: Look['styles']): readonly Cell[] {
     { text: shortId(id), style: styles.bold },
     timeText(snapshot),
     record.host,
-    record.tags.join(', '),
+    shownTags(record.tags),
     record.paths.map(printablePath).join(', '),
     record.counts.files,
     formatBytes(record.counts.bytes),

@@ -28,7 +28,8 @@ export function restoreText(
 ): string {
   const { bold, yellow, red } = createStyles(wantsColor(out.stream, env));
   const { target, snapshot, dryRun } = request;
-  const where = target.kind === 'directory' ? `to ${printable(target.path)}` : 'where they were';
+  const home = summary.filesRestored === 1 ? 'where it was' : 'where they were';
+  const where = target.kind === 'directory' ? `to ${printable(target.path)}` : home;
   const size = formatBytes(summary.bytesRestored);
   const storer = isFull(snapshot.storedBy) ? '' : `${ofWhom(snapshot)},`;
   const lines = [

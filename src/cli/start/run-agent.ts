@@ -213,7 +213,10 @@ async function greet(
   if (source !== undefined) {
     const more = others.length === 0 ? '' : ` and ${count(others.length, 'more', 'more')}`;
     lines.push(`  Backs up      ${printable(source.path)}${more}`);
-  } else lines.push(`Nothing is backed up yet. Start with: ${withProgram(run, 'sources add DIR')}`);
+  } else
+    lines.push(
+      `Nothing is backed up yet. The page in the browser leads through the first backup; without it: ${withProgram(run, 'sources add DIR')}`,
+    );
   // Only at a terminal: the output of a service is kept, and the address opens the page for anybody who reads it.
   if (created && out.stream.isTTY) {
     const { address: page, seconds } = daemon.pageAddress(null);

@@ -47,6 +47,9 @@ export interface TrialReport {
   readonly measured: Measured;
 }
 
+/** The check that fails where a repository is already and has to be opened with another passphrase. */
+export const NEEDS_PASSPHRASE = 'passphrase';
+
 /** Seconds of clock difference from which on it is reported. */
 const SKEW_SECONDS = 60;
 
@@ -94,7 +97,7 @@ interface Scene {
 async function examine(
   destination: Destination,
   { directory, point, isMade }: Scene,
-  { url, files, clock, signal, remembered, openRepository }: Trial,
+  { url, isEmbedded, files, clock, signal, remembered, openRepository }: Trial,
 ): Promise<TrialReport> {
   const shown = shownPlace(parseLocation(url));
   const opened = ok('open', isMade ? `${shown} was created` : `${shown} is available`);
@@ -107,7 +110,7 @@ async function examine(
     directory === undefined ? [] : [await guarded('space', async () => await checkSpace('space', directory))];
   const repository = await guarded(
     'repository',
-    async () => await lookForRepository(destination, { remembered, openRepository }, signal),
+    async () => await lookForRepository(destination, { isEmbedded, remembered, openRepository }, signal),
   );
   const disk = directory === undefined ? [] : sameDiskFindings(directory, files);
   const findings = [
@@ -182,7 +185,7 @@ export function skewText(seconds: number): string {
 
 async function lookForRepository(
   destination: Destination,
-  { remembered, openRepository }: Pick<Trial, 'remembered' | 'openRepository'>,
+  { isEmbedded, remembered, openRepository }: Pick<Trial, 'isEmbedded' | 'remembered' | 'openRepository'>,
   signal: AbortSignal,
 ): Promise<Finding> {
   const { slots, damaged } = await readKeyFiles(destination, signal);
@@ -213,9 +216,10 @@ async function lookForRepository(
   } catch (error) {
     if (!(error instanceof HoldfastError) || error.code !== 'WRONG_PASSPHRASE') throw error;
     return problem(
-      'repository',
+      // The embedded one opens with the key of this machine, for which no passphrase can stand in.
+      isEmbedded ? 'repository' : NEEDS_PASSPHRASE,
       `A repository already exists here, but it cannot be opened, so a backup would fail: ${error.message}`,
-      'Give the passphrase of that repository, or choose another place.',
+      'Enter the passphrase or the recovery code of that repository, or choose another place.',
     );
   }
 }

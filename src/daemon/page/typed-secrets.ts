@@ -2,14 +2,14 @@
  * Secrets that were typed on the page, each in a file of its own in the state directory. The settings refer to these
  * files; a file that no setting refers to is removed.
  */
-import { randomBytes } from 'node:crypto';
-import { mkdir, readdir, rm, stat } from 'node:fs/promises';
+import { readdir, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { readFileIfPresent, writeFileAtomically } from '../../base/atomic-file.ts';
+import { readFileIfPresent } from '../../base/atomic-file.ts';
 import type { Clock } from '../../base/clock.ts';
 import { causeText } from '../../base/errno-words.ts';
 import { RequestError, StateError, errnoOf } from '../../base/errors.ts';
 import type { SecretReference } from '../../config/settings.ts';
+import { SECRET_FILE, keepSecret, keptSecretsIn } from '../places/kept-secret.ts';
 
 export interface TypedSecretsParts {
   readonly stateDirectory: string;
@@ -37,11 +37,10 @@ export interface TypedSecrets {
 const KEPT_MS = 3_600_000;
 /** The most files at once: far more than are needed, and each secret is searched for in every text that is stored or shown. */
 const MOST = 200;
-const NAME = /^[0-9a-f]{32}$/;
 
 export function typedSecrets(parts: TypedSecretsParts): TypedSecrets {
   const { stateDirectory, clock, learn } = parts;
-  const directory = join(stateDirectory, 'secrets');
+  const directory = keptSecretsIn(stateDirectory);
   const fresh = new Set<string>();
   /** Secrets that are being written. */
   let underWay = 0;
@@ -49,7 +48,7 @@ export function typedSecrets(parts: TypedSecretsParts): TypedSecrets {
   async function tidy(): Promise<void> {
     for (const name of await namesIn(directory)) {
       const path = join(directory, name);
-      if (!NAME.test(name) || clock.now() - (await madeMs(path)) < KEPT_MS) continue;
+      if (!SECRET_FILE.test(name) || clock.now() - (await madeMs(path)) < KEPT_MS) continue;
       if (await isReferredTo(name, parts)) continue;
       fresh.delete(path);
       await rm(path, { force: true });
@@ -57,17 +56,10 @@ export function typedSecrets(parts: TypedSecretsParts): TypedSecrets {
   }
 
   async function store(secret: string): Promise<SecretReference & { readonly file: string }> {
-    if (!secret.isWellFormed())
-      throw new RequestError('INVALID_REQUEST', 'The secret contains half of a character', {
-        hint: 'Enter it again.',
-      });
-    const file = join(directory, randomBytes(16).toString('hex'));
     learn(secret);
-    await mkdir(directory, { recursive: true, mode: 0o700 });
-    // Readers drop one line break at the end, so a line break that was typed is kept.
-    await writeFileAtomically(file, `${secret}\n`);
-    fresh.add(file);
-    return { file };
+    const kept = await keepSecret(stateDirectory, secret);
+    fresh.add(kept.file);
+    return kept;
   }
 
   async function isFull(): Promise<boolean> {

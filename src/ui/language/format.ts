@@ -84,6 +84,10 @@ export function formatClock(at: string | number): string {
   return timeFormat(undefined, 'short').format(new Date(at));
 }
 
+export function formatExactClock(at: string | number): string {
+  return timeFormat(undefined, 'medium').format(new Date(at));
+}
+
 /** With seconds, as in logs. */
 export function formatMoment(at: string | number): string {
   return timeFormat('short', 'medium').format(new Date(at));

@@ -20,6 +20,8 @@ export interface DestinationDraft {
   readonly kind: DestinationKind;
   /** The fields as typed; missing ones are empty. They include secrets until these are sent to the agent. */
   readonly fields: Readonly<Partial<Record<DestinationField, string>>>;
+  /** Of a repository that is there already. Undefined until a trial says that it needs one. */
+  readonly passphrase?: string;
 }
 
 /** The value of `destinations.NAME` in the settings. */
@@ -30,7 +32,8 @@ export interface DestinationSetting {
 }
 
 export type SecretField = 'secretAccessKey' | 'password' | 'accountKey' | 'credentials';
-export type SecretReferences = Readonly<Partial<Record<SecretField, { readonly file: string }>>>;
+export type TypedSecret = SecretField | 'passphrase';
+export type SecretReferences = Readonly<Partial<Record<TypedSecret, { readonly file: string }>>>;
 
 const SECRET_FIELDS: ReadonlySet<string> = new Set<SecretField>([
   'secretAccessKey',
@@ -62,8 +65,13 @@ export function emptyDraft(kind: DestinationKind): DestinationDraft {
   return { kind, fields: {} };
 }
 
-export function withField(draft: DestinationDraft, field: DestinationField, value: string): DestinationDraft {
-  return { ...draft, fields: { ...draft.fields, [field]: value } };
+/** Another place has another passphrase, or none, so it is asked for anew. */
+export function withField(
+  { kind, fields }: DestinationDraft,
+  field: DestinationField,
+  value: string,
+): DestinationDraft {
+  return { kind, fields: { ...fields, [field]: value } };
 }
 
 /** A code for each field with an impossible value. The agent reports what else may be wrong. */
@@ -165,8 +173,13 @@ function query(parameters: Readonly<Record<string, string>>): string {
 }
 
 /** The typed secrets, which do not belong in the settings. */
-export function secretsOf({ kind, fields }: DestinationDraft): ReadonlyMap<SecretField, string> {
-  const secrets = new Map<SecretField, string>();
+export function secretsOf({
+  kind,
+  fields,
+  passphrase = '',
+}: DestinationDraft): ReadonlyMap<TypedSecret, string> {
+  const secrets = new Map<TypedSecret, string>();
+  if (passphrase !== '') secrets.set('passphrase', passphrase);
   for (const field of DESTINATION_FIELDS[kind]) {
     const value = fields[field] ?? '';
     if (isSecretField(field) && value !== '') secrets.set(field, value);
@@ -187,7 +200,9 @@ export function settingOf(
   const { kind } = draft;
   const url = urlOf(draft);
   const isSame = before !== undefined && kindOf(before.url) === kind;
-  const { access: _access, ...others } = before ?? { url };
+  const { access: _access, ...untyped } = before ?? { url };
+  const { passphrase } = references;
+  const others = passphrase === undefined ? untyped : { ...untyped, passphrase };
   if (kind === 'directory') return { ...others, url };
   const kept = isSame ? accessOf(before, kind) : {};
   const typed: Record<string, unknown> = {};

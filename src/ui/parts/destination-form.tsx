@@ -23,7 +23,7 @@ import {
   isSecretField,
   withField,
 } from './destination-draft.ts';
-import type { Trial, Tried } from './destination-trial.ts';
+import { needsPassphrase, type Trial, type Tried } from './destination-trial.ts';
 import { DirectoryChooser } from './directory-chooser.tsx';
 
 export interface DestinationFormFacts {
@@ -79,6 +79,18 @@ export function DestinationForm(facts: DestinationFormFacts): JSX.Element {
         <p class="quiet small-text">{texts.secretNote}</p>
       ) : null}
       <TrialReport trial={trial} />
+      {draft.passphrase !== undefined || (trial.tried !== undefined && needsPassphrase(trial.tried.test)) ? (
+        <TextField
+          name="destination-passphrase"
+          label={texts.passphrase}
+          type="password"
+          autocomplete="new-password"
+          value={draft.passphrase ?? ''}
+          maxLength={65_536}
+          {...(trial.tried?.test.usable === true ? {} : { hint: texts.passphraseHint })}
+          onValue={(passphrase) => onDraft({ ...draft, passphrase })}
+        />
+      ) : null}
     </div>
   );
 }
@@ -204,7 +216,7 @@ export function TestReport({ tried }: { readonly tried: Pick<Tried, 'test' | 'is
         <div>
           <p>
             <strong>{said}</strong>
-            {write === null || read === null
+            {!usable || write === null || read === null
               ? null
               : ` ${texts.speeds(formatBytes(write), formatBytes(read))}`}
           </p>

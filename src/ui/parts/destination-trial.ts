@@ -6,7 +6,7 @@ import { useAction } from '../agent/use-asked.ts';
 import {
   type DestinationDraft,
   type DestinationSetting,
-  type SecretField,
+  type TypedSecret,
   secretsOf,
   settingOf,
   splitPath,
@@ -41,6 +41,13 @@ export interface KnownDestination {
   readonly setting: DestinationSetting;
 }
 
+/** The check that fails where a repository is already and has to be opened with another passphrase. */
+const NEEDS_PASSPHRASE = 'passphrase';
+
+export function needsPassphrase({ findings }: Test): boolean {
+  return findings.some(({ check, status }) => check === NEEDS_PASSPHRASE && status === 'error');
+}
+
 /** @param files paths that are to be backed up there */
 export function useDestinationTrial(
   draft: DestinationDraft,
@@ -73,8 +80,8 @@ export function useDestinationTrial(
 async function references(
   draft: DestinationDraft,
   kept: Map<string, Reference>,
-): Promise<Partial<Record<SecretField, Reference>>> {
-  const found: Partial<Record<SecretField, Reference>> = {};
+): Promise<Partial<Record<TypedSecret, Reference>>> {
+  const found: Partial<Record<TypedSecret, Reference>> = {};
   for (const [field, secret] of secretsOf(draft)) {
     const reference = kept.get(secret) ?? (await ask<Reference>('POST', '/secrets', { body: { secret } }));
     kept.set(secret, reference);
@@ -101,7 +108,7 @@ async function tryOut(
 
 /** Leaves out the finding about a repository in the directory above, which has nothing to do with this destination. */
 export function withoutRepository(test: Test): Test {
-  const findings = test.findings.filter(({ check }) => check !== 'repository');
+  const findings = test.findings.filter(({ check }) => check !== 'repository' && check !== NEEDS_PASSPHRASE);
   return { ...test, findings, usable: findings.every(({ status }) => status !== 'error') };
 }
 

@@ -9,7 +9,7 @@ import { Filled, Own, Path, visible } from '../components/own-text.tsx';
 import { Problem } from '../components/problem.tsx';
 import { formatBytes, formatDuration, formatPercent, formatTime } from '../language/format.ts';
 import { t } from '../language/language.ts';
-import { Place } from './place.tsx';
+import { Place, useShownName } from './place.tsx';
 import { hrefOf } from './route.ts';
 
 function nameOf(job: AnyJob): string {
@@ -27,9 +27,8 @@ export function JobName({ job }: { readonly job: AnyJob }): JSX.Element {
   return <Filled text={text} parts={[<Path key="source">{job.source}</Path>, place]} />;
 }
 
-/** The same as plain text, for the name of a button. */
-export function jobName(job: AnyJob): string {
-  const place = visible(job.destination);
+/** The same as plain text, for the name of a button. `place`: the destination as shown. */
+export function jobName(job: AnyJob, place: string): string {
   const text = nameOf(job);
   if (job.type !== 'backup') return text.replace('{}', () => place);
   return text.replace('{}', () => visible(job.source)).replace(/\{\}(?!.*\{\})/s, () => place);
@@ -74,7 +73,8 @@ export function JobProgress({
   });
   const { current_path: current } = job.progress;
   const percent = percentOf(job);
-  const name = jobName(job);
+  const shownName = useShownName();
+  const name = jobName(job, shownName(job.destination));
   return (
     <div class="progress-box">
       <div class="progress-head">

@@ -2,7 +2,7 @@
 import type { JSX } from 'preact';
 import type { OverviewDestination } from '../../api/schemas/page/overview.ts';
 import { useKnownDestinations } from '../agent/overview.ts';
-import { Own } from '../components/own-text.tsx';
+import { Own, visible } from '../components/own-text.tsx';
 
 export function Place({ name }: { readonly name: string }): JSX.Element {
   const known = useKnownDestinations();
@@ -21,6 +21,12 @@ export function placeName(name: string, known: readonly Known[]): string {
     (one) => !one.is_embedded && (one.name === 'default' || one.name === 'embedded'),
   );
   return isOther ? name : 'embedded';
+}
+
+/** Names destinations where only plain text fits, as in choices and labels. */
+export function useShownName(): (name: string) => string {
+  const known = useKnownDestinations();
+  return (name) => visible(placeName(name, known));
 }
 
 /** A statement with destination names as shown to people. */

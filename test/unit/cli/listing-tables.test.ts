@@ -91,6 +91,24 @@ describe('the table of snapshots', () => {
     ]);
   });
 
+  it('leaves out what names the job alone, and then the column', async () => {
+    const { snapshots } = await snapshotsOf([
+      [directory({}), { tags: ['job:bkp_1'] }],
+      [directory({}), { tags: ['job:bkp_2'] }],
+    ]);
+    expect(withNames(snapshotsTable(snapshots, look), snapshots)[0]).toBe(
+      'ID        Time              Host  Paths  Files  Size  Status',
+    );
+    const mixed = await snapshotsOf([
+      [directory({}), { tags: ['job:bkp_1', 'job:narrowed'] }],
+      [directory({}), { tags: ['mine', 'job:bkp_2'] }],
+    ]);
+    const [head, ...rows] = withNames(snapshotsTable(mixed.snapshots, look), mixed.snapshots);
+    expect(head).toContain('  Tags          Paths');
+    expect(rows.map((row) => row.includes('bkp_'))).toEqual([false, false]);
+    expect(rows.join(' ')).toMatch(/host {2}job:narrowed {2}\/.*host {2}mine {10}\//);
+  });
+
   it('keeps hostile host names, tags and paths in their cells', async () => {
     const { snapshots } = await snapshotsOf([
       [directory({}), { host: 'h\u001b]0;x\u0007', tags: ['a\nb'], paths: [asByteString('/\xff\n')] }],

@@ -69,6 +69,19 @@ describe('the summary of a restore', () => {
     return restoreText(wholeRestore(repository, snapshot, '/t'), summary, { out, env: { NO_COLOR: '1' } });
   }
 
+  it.each([
+    [1, '1 file (3 B) of snapshot', 'where it was in'],
+    [3, '3 files (3 B) of snapshot', 'where they were in'],
+  ])('counts what went back where it came from: %s', async (filesRestored, count, where) => {
+    const repository = await memoryRepository(signal);
+    const snapshot = await handMadeSnapshot(repository, directory({}), {}, signal);
+    const out = new Output(process.stdout, signal);
+    const request = { ...wholeRestore(repository, snapshot, '/t'), target: { kind: 'in-place' } } as const;
+    const text = restoreText(request, { ...partial, filesRestored }, { out, env: { NO_COLOR: '1' } });
+    expect(text).toContain(count);
+    expect(text).toContain(where);
+  });
+
   it('says that all the rest is restored only where it is known what else there was', async () => {
     expect(await textOf(partial)).toContain('1 problem: everything else is restored.');
     const unknown = await textOf({ ...partial, directoriesUnread: 2 });

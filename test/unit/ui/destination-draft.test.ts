@@ -14,6 +14,7 @@ import {
   settingOf,
   splitPath,
   urlOf,
+  withField,
 } from '../../../src/ui/parts/destination-draft.ts';
 
 const S3: DestinationDraft = {
@@ -169,6 +170,17 @@ describe('the setting of a destination', () => {
     });
     const emptied = { ...draft, fields: { ...draft.fields, accessKeyId: '' } };
     expect(settingOf(emptied, {}, before).access).toMatchObject({ s3: { accessKeyId: null } });
+  });
+
+  test('with the passphrase of backups that are there already names where it is kept, until it is another place', () => {
+    const draft = { kind: 'directory', fields: { path: '/disk' }, passphrase: 'four words' } as const;
+    expect([...secretsOf(draft)]).toEqual([['passphrase', 'four words']]);
+    expect(settingOf(draft, { passphrase: { file: '/kept' } })).toEqual({
+      url: '/disk',
+      passphrase: { file: '/kept' },
+    });
+    expect(withField(draft, 'path', '/other')).toEqual({ kind: 'directory', fields: { path: '/other' } });
+    expect([...secretsOf({ ...draft, passphrase: '' })]).toEqual([]);
   });
 
   test('of another kind than before takes over no secret', () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { FileVersion } from '../../../src/api/schemas/snapshot.ts';
 import { distinctVersions, pairOf } from '../../../src/ui/pages/restore/version-pair.tsx';
 import { daysBefore } from '../../../src/ui/language/format.ts';
-import { byDay } from '../../../src/ui/pages/restore/snapshot-list.tsx';
+import { byDay, clockAmong } from '../../../src/ui/pages/restore/snapshot-list.tsx';
 
 function version(hour: number, change: FileVersion['change']): FileVersion {
   return {
@@ -90,5 +90,16 @@ describe('byDay', () => {
     expect(days.map(({ items: ofDay }) => ofDay.length)).toEqual([1, 2, 1]);
     const now = new Date(2026, 9, 26, 1).getTime();
     expect(days.map(({ at: midnight }) => daysBefore(midnight, now))).toEqual([0, 1, 2]);
+  });
+});
+
+describe('clockAmong', () => {
+  it('tells snapshots of one minute apart, and no others', () => {
+    const moment = (minute: number, second: number) => ({
+      created_at: new Date(2026, 9, 25, 9, minute, second).toISOString(),
+    });
+    const ofDay = [moment(8, 31), moment(8, 5), moment(7, 59)];
+    const clocks = ofDay.map((one) => clockAmong(one, ofDay).replace(/\sAM$/, ''));
+    expect(clocks).toEqual(['9:08:31', '9:08:05', '9:07']);
   });
 });

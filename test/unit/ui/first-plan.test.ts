@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'vitest';
+import type { AnyJob } from '../../../src/api/schemas/page/jobs.ts';
 import { checkAgainstSchema } from '../../../src/config/validate.ts';
 import { sumOf } from '../../../src/ui/pages/first-run/estimates.ts';
 import {
   backupsOf,
   type FirstPlan,
   isWithin,
+  notBegun,
   outermost,
   planOf,
   type Settings,
@@ -12,6 +14,7 @@ import {
   withAdded,
   withChosen,
 } from '../../../src/ui/pages/first-run/first-plan.ts';
+import { backupJob } from '../../support/backup-job.ts';
 
 const SUGGESTED = {
   home: '/home/me',
@@ -112,6 +115,9 @@ describe('the settings', () => {
     const plan: FirstPlan = { ...elsewhere(planOf(SUGGESTED), url), setting: { url, access } };
     expect(settingsWith(before, plan).destinations).toEqual({ box: { url, passphrase, access } });
     const without: FirstPlan = { ...plan, setting: { url, access: null } };
+    const other = { file: '/state/secrets/b' };
+    const opened: FirstPlan = { ...plan, setting: { url, access, passphrase: other } };
+    expect(settingsWith(before, opened).destinations).toEqual({ box: { url, passphrase: other, access } });
     const settings = settingsWith(before, plan);
     expect(settingsWith(settings, without).destinations).toEqual(settings.destinations);
   });
@@ -130,6 +136,30 @@ test('the first backups name the destination of a source that is there already, 
     { path: '/c', destinations: [] },
     { path: '/d', destinations: [] },
   ]);
+});
+
+describe('what the agent backs up by itself', () => {
+  const wanted = [{ path: '/a', destinations: [] }];
+  const job = (source: string, waits: string | null, isDryRun = false): AnyJob => {
+    const made = backupJob({ status: 'queued', source });
+    return {
+      ...made,
+      waits: waits === null ? null : { code: waits, params: {} },
+      options: { ...made.options, dry_run: isDryRun },
+    };
+  };
+
+  test.each([null, 'turn', 'reader'])('is not asked for again: it waits for %s', (waits) => {
+    expect(notBegun(wanted, [job('/a', waits)])).toEqual([]);
+  });
+
+  test.each([
+    ['on_battery', job('/a', 'on_battery')],
+    ['another one', job('/b', null)],
+    ['a dry run', job('/a', null, true)],
+  ])('is asked for where it would wait, or is none: %s', (_, active) => {
+    expect(notBegun(wanted, [active])).toEqual(wanted);
+  });
 });
 
 describe('how much it is altogether', () => {

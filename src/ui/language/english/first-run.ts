@@ -71,7 +71,7 @@ export const firstRun = {
     elsewhereNote:
       'Another disk, a server or a cloud: somewhere that would survive the loss of this computer.',
     hereWarning:
-      'This folder is on the same disk as your files. If the disk fails, both are lost. Add a second destination later.',
+      'Your backups will be on the same disk as your files. If the disk fails, both are lost. Add a second destination later.',
   },
   kit: {
     title: 'Save your recovery kit',

@@ -143,6 +143,8 @@ export const parts = {
     },
     choose: 'Choose…',
     chooseTitle: 'Where should backups go?',
+    passphrase: 'Passphrase or recovery code of these backups',
+    passphraseHint: 'It is in the recovery kit of the computer that made them. Then test again.',
     disks: 'Connected disks',
     disk: (free: string) => `${free} free`,
     problems: {
@@ -178,6 +180,7 @@ export const parts = {
       space: 'Space',
       'same disk': 'Same disk',
       repository: 'Repository',
+      passphrase: 'Passphrase',
     } as Readonly<Partial<Record<string, string>>>,
     status: { ok: 'good', warning: 'check this', error: 'failed' },
   },

@@ -67,6 +67,9 @@ export const restore = {
   deletedFound: (count: number, shown: string) =>
     count === 1 ? '1 deleted file or folder' : `${shown} deleted files and folders`,
   deletedNothing: 'No deleted files. The newest snapshots contain everything that earlier ones do.',
+  deletedJustNow:
+    'A file that you deleted in the last minutes follows with the next backup. Until then it is still in its folder.',
+  toFiles: 'Show the folders',
   results: 'Files found',
   found: (count: number, shown: string) => (count === 1 ? '1 match' : `${shown} matches`),
   foundMore: (shown: string) => `First ${shown} matches. Scroll for more.`,

@@ -75,7 +75,7 @@ export const firstRun: Texts['firstRun'] = {
     elsewhereNote:
       'Un autre disque, un serveur ou un cloud : un endroit qui survivrait à la perte de cet ordinateur.',
     hereWarning:
-      'Ce dossier est sur le même disque que vos fichiers. Si le disque tombe en panne, vous perdez les deux. Ajoutez plus tard une deuxième destination.',
+      'Vos sauvegardes seront sur le même disque que vos fichiers. Si le disque tombe en panne, vous perdez les deux. Ajoutez plus tard une deuxième destination.',
   },
   kit: {
     title: 'Mettre à l’abri le kit de récupération',

@@ -147,6 +147,9 @@ export const parts: Texts['parts'] = {
     },
     choose: 'Choisir…',
     chooseTitle: 'Où mettre les sauvegardes ?',
+    passphrase: 'Phrase de passe ou code de récupération de ces sauvegardes',
+    passphraseHint:
+      'Les deux sont dans le kit de récupération de l’ordinateur qui les a faites. Testez ensuite à nouveau.',
     disks: 'Disques présents',
     disk: (free) => `${free} libres`,
     problems: {
@@ -183,6 +186,7 @@ export const parts: Texts['parts'] = {
       space: 'Espace',
       'same disk': 'Même disque',
       repository: 'Dépôt',
+      passphrase: 'Phrase de passe',
     },
     status: { ok: 'bon', warning: 'à regarder', error: 'ne fonctionne pas' },
   },

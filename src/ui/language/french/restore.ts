@@ -77,6 +77,9 @@ export const restore: Texts['restore'] = {
     count === 1 ? 'Un fichier ou dossier supprimé' : `${shown} fichiers et dossiers supprimés`,
   deletedNothing:
     'Aucun fichier supprimé : les derniers instantanés contiennent tout ce que contenaient les précédents.',
+  deletedJustNow:
+    'Un fichier supprimé ces dernières minutes apparaît avec la prochaine sauvegarde. D’ici là, il est encore dans son dossier.',
+  toFiles: 'Afficher les dossiers',
   results: 'Fichiers trouvés',
   found: (count, shown) => (count === 1 ? 'Un résultat' : `${shown} ${count < 2 ? 'résultat' : 'résultats'}`),
   foundMore: (shown) => `Les ${shown} premiers résultats ; faites défiler pour voir la suite`,

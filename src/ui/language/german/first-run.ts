@@ -74,7 +74,7 @@ export const firstRun: Texts['firstRun'] = {
     elsewhereNote:
       'Eine andere Platte, ein Server oder eine Cloud: ein Ort, der den Verlust dieses Rechners übersteht.',
     hereWarning:
-      'Dieser Ordner liegt auf derselben Platte wie Ihre Dateien. Geht sie kaputt, ist beides verloren. Richten Sie später ein zweites Ziel ein.',
+      'Ihre Sicherungen liegen dann auf derselben Platte wie Ihre Dateien. Geht sie kaputt, ist beides verloren. Richten Sie später ein zweites Ziel ein.',
   },
   kit: {
     title: 'Notfallblatt aufbewahren',

@@ -142,6 +142,9 @@ export const parts: Texts['parts'] = {
     },
     choose: 'Auswählen …',
     chooseTitle: 'Wohin sollen die Sicherungen?',
+    passphrase: 'Passphrase oder Notfallcode dieser Sicherungen',
+    passphraseHint:
+      'Beides steht auf dem Notfallblatt des Rechners, der sie gemacht hat. Testen Sie danach noch einmal.',
     disks: 'Angeschlossene Platten',
     disk: (free) => `${free} frei`,
     problems: {
@@ -177,6 +180,7 @@ export const parts: Texts['parts'] = {
       space: 'Platz',
       'same disk': 'Selbe Platte',
       repository: 'Repository',
+      passphrase: 'Passphrase',
     },
     status: { ok: 'gut', warning: 'bitte prüfen', error: 'geht nicht' },
   },

@@ -72,6 +72,9 @@ export const restore: Texts['restore'] = {
   deletedFound: (count, shown) =>
     count === 1 ? 'Eine gelöschte Datei oder ein gelöschter Ordner' : `${shown} gelöschte Dateien und Ordner`,
   deletedNothing: 'Keine gelöschten Dateien: Die neuesten Stände haben alles, was frühere haben.',
+  deletedJustNow:
+    'Was Sie in den letzten Minuten gelöscht haben, erscheint mit der nächsten Sicherung. Bis dahin liegt es noch in seinem Ordner.',
+  toFiles: 'Ordner anzeigen',
   results: 'Gefundene Dateien',
   found: (count, shown) => (count === 1 ? 'Ein Treffer' : `${shown} Treffer`),
   foundMore: (shown) => `Die ersten ${shown} Treffer; blättern Sie für weitere`,

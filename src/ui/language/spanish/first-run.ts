@@ -71,7 +71,7 @@ export const firstRun: Texts['firstRun'] = {
     elsewhere: 'En otro lugar',
     elsewhereNote: 'Otro disco, un servidor o la nube: un lugar que sobreviva a la pérdida de este equipo.',
     hereWarning:
-      'Esta carpeta está en el mismo disco que sus archivos. Si el disco falla, se pierde todo. Añada más adelante un segundo destino.',
+      'Sus copias estarán en el mismo disco que sus archivos. Si el disco falla, se pierde todo. Añada más adelante un segundo destino.',
   },
   kit: {
     title: 'Guarde el kit de recuperación',

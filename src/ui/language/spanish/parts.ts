@@ -146,6 +146,9 @@ export const parts: Texts['parts'] = {
     },
     choose: 'Elegir…',
     chooseTitle: '¿Dónde quiere guardar las copias?',
+    passphrase: 'Frase de contraseña o código de recuperación de estas copias',
+    passphraseHint:
+      'Ambos están en el kit de recuperación del equipo que las hizo. Después, pruebe otra vez.',
     disks: 'Discos disponibles',
     disk: (free) => `${free} libres`,
     problems: {
@@ -181,6 +184,7 @@ export const parts: Texts['parts'] = {
       space: 'Espacio',
       'same disk': 'Mismo disco',
       repository: 'Repositorio',
+      passphrase: 'Frase de contraseña',
     },
     status: { ok: 'bien', warning: 'revíselo', error: 'no funciona' },
   },

@@ -73,6 +73,9 @@ export const restore: Texts['restore'] = {
     count === 1 ? 'Un archivo o una carpeta eliminados' : `${shown} archivos y carpetas eliminados`,
   deletedNothing:
     'No hay archivos eliminados: las últimas instantáneas contienen todo lo que había en las anteriores.',
+  deletedJustNow:
+    'Lo que ha eliminado en los últimos minutos aparece con la próxima copia. Hasta entonces sigue en su carpeta.',
+  toFiles: 'Mostrar las carpetas',
   results: 'Archivos encontrados',
   found: (count, shown) => (count === 1 ? 'Un resultado' : `${shown} resultados`),
   foundMore: (shown) => `Los primeros ${shown} resultados; desplácese para ver más`,

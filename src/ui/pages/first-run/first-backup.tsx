@@ -2,7 +2,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { AnyJob } from '../../../api/schemas/page/jobs.ts';
-import type { OverviewSource } from '../../../api/schemas/page/overview.ts';
+import type { Overview, OverviewSource } from '../../../api/schemas/page/overview.ts';
 import { ask, AskError } from '../../agent/ask.ts';
 import { useActiveJobs, useOverview, useOverviewAgain } from '../../agent/overview.ts';
 import { useAction } from '../../agent/use-asked.ts';
@@ -18,7 +18,7 @@ import { JobProgress } from '../../parts/job-progress.tsx';
 import { hrefOf } from '../../parts/route.ts';
 import { ChecksCard } from '../overview/checks-card.tsx';
 import { Said } from '../overview/headline.tsx';
-import { backupsOf, type FirstPlan, outermost, type Settings, settingsWith } from './first-plan.ts';
+import { backupsOf, type FirstPlan, notBegun, outermost, type Settings, settingsWith } from './first-plan.ts';
 import { StepHead } from './step-head.tsx';
 
 export interface FirstBackupFacts {
@@ -43,10 +43,13 @@ export function FirstBackup({
   const [refusals, setRefusals] = useState<readonly Refusal[]>([]);
   const start = useAction(async () => {
     setRefusals([]);
-    const begun = await backUp(backupsOf(await save(plan), paths));
+    const wanted = backupsOf(await save(plan), paths);
+    const { active } = await ask<Overview>('GET', '/overview');
+    const missing = notBegun(wanted, active);
+    const begun = await backUp(missing);
     setRefusals(begun.refusals);
     // If no backup was started, there is nothing to follow.
-    if (begun.backups > 0) onStarted();
+    if (begun.backups > 0 || missing.length < wanted.length) onStarted();
     again();
   });
   const texts = t.firstRun.run;

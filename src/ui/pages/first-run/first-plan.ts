@@ -1,4 +1,5 @@
 /** What the user chooses on the first run, and the settings that result from it. */
+import type { AnyJob } from '../../../api/schemas/page/jobs.ts';
 import type { Suggestions } from '../../../api/schemas/page/protect.ts';
 import type { AskedBackup } from '../../parts/back-up.tsx';
 import {
@@ -89,7 +90,7 @@ export function settingsWith(settings: Settings, plan: FirstPlan): Settings {
       .map((path) => ({ path })),
   ];
   if (plan.place === 'present' || plan.setting === undefined) return { ...settings, sources };
-  const { url, access } = plan.setting;
+  const { url } = plan.setting;
   const there = Object.entries(settings.destinations).find(([, one]) => isAt(one, url))?.[0];
   const name = there ?? freeName(NAMES[plan.draft.kind], [...Object.keys(settings.destinations), 'default']);
   return {
@@ -98,7 +99,7 @@ export function settingsWith(settings: Settings, plan: FirstPlan): Settings {
     // A second first run with the same place does not add it twice.
     destinations: {
       ...settings.destinations,
-      [name]: there === undefined ? plan.setting : reachedBy(settings.destinations[there], access),
+      [name]: there === undefined ? plan.setting : reachedBy(settings.destinations[there], plan.setting),
     },
     defaultDestination: name,
   };
@@ -114,10 +115,31 @@ export function backupsOf({ sources }: Settings, paths: readonly string[]): read
   }));
 }
 
-/** The destination with the access that was tried. If none was given, it keeps its own. */
-function reachedBy(destination: unknown, access: DestinationSetting['access']): unknown {
-  const isGiven = typeof destination === 'object' && access !== null && access !== undefined;
-  return isGiven ? { ...destination, access } : destination;
+/**
+ * The backups that are still to be requested: the agent backs up a new source at once, by itself. One that waits for
+ * more than its turn is requested all the same, since the user who presses the button need not wait for a power supply.
+ */
+export function notBegun(wanted: readonly AskedBackup[], active: readonly AnyJob[]): readonly AskedBackup[] {
+  const begun = new Set(
+    active.flatMap((job) =>
+      job.type === 'backup' && !job.options.dry_run && isOnItsWay(job) ? [job.source] : [],
+    ),
+  );
+  return wanted.filter(({ path }) => !begun.has(path));
+}
+
+function isOnItsWay({ waits }: AnyJob): boolean {
+  return waits === null || waits.code === 'turn' || waits.code === 'reader';
+}
+
+/** The destination with the access and the passphrase that were tried. What was not given stays as it is. */
+function reachedBy(destination: unknown, { access, passphrase }: DestinationSetting): unknown {
+  if (typeof destination !== 'object') return destination;
+  return {
+    ...destination,
+    ...(access === null || access === undefined ? {} : { access }),
+    ...(passphrase === null || passphrase === undefined ? {} : { passphrase }),
+  };
 }
 
 function isAt(destination: unknown, url: string): boolean {

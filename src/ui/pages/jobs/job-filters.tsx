@@ -4,6 +4,7 @@ import type { AnyJob } from '../../../api/schemas/page/jobs.ts';
 import { useOverview } from '../../agent/overview.ts';
 import { type Choice, Select } from '../../components/field.tsx';
 import { visible } from '../../components/own-text.tsx';
+import { useShownName } from '../../parts/place.tsx';
 import { t } from '../../language/language.ts';
 import { goTo, hrefOf } from '../../parts/route.ts';
 
@@ -67,6 +68,7 @@ export function merged(told: readonly AnyJob[], known: readonly AnyJob[]): reado
 export function JobFilterForm({ filters }: { readonly filters: JobFilters }): JSX.Element {
   const { sources, destinations } = useOverview();
   const { type, status, source, destination, since } = filters;
+  const shownName = useShownName();
   const choose = (name: keyof JobFilters, value: string): void =>
     goTo(hrefOf(['jobs'], { ...filters, [name]: value }));
   const select = (name: keyof JobFilters, value: string | undefined, choices: readonly Choice[]) => (
@@ -104,6 +106,7 @@ export function JobFilterForm({ filters }: { readonly filters: JobFilters }): JS
         named(
           destinations.map(({ name }) => name),
           destination,
+          shownName,
         ),
       )}
       {select(
@@ -125,7 +128,11 @@ function sinceWords(span: string): string {
 }
 
 /** A name from the address stays a choice, even if it is no longer in the settings. */
-function named(names: readonly string[], chosen: string | undefined): readonly Choice[] {
+function named(
+  names: readonly string[],
+  chosen: string | undefined,
+  shown: (name: string) => string = visible,
+): readonly Choice[] {
   const all = new Set(chosen === undefined ? names : [...names, chosen]);
-  return [...all].map((name) => ({ value: name, label: visible(name) }));
+  return [...all].map((name) => ({ value: name, label: shown(name) }));
 }

@@ -8,7 +8,7 @@ import { useAction } from '../../agent/use-asked.ts';
 import { Actions, Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Checkbox, Select, TextField } from '../../components/field.tsx';
-import { visible } from '../../components/own-text.tsx';
+import { useShownName } from '../../parts/place.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { t } from '../../language/language.ts';
 import { goTo, hrefOf } from '../../parts/route.ts';
@@ -28,6 +28,7 @@ export function OperationDialog({ operation, onClose }: OperationDialogFacts): J
   const { destinations } = useOverview();
   const usual = destinations.find((one) => one.is_default) ?? destinations[0];
   const [destination, setDestination] = useState(usual?.name ?? '');
+  const shownName = useShownName();
   const [share, setShare] = useState('0.05');
   const [appliesRetention, setAppliesRetention] = useState(true);
   const [files, setFiles] = useState('');
@@ -61,7 +62,7 @@ export function OperationDialog({ operation, onClose }: OperationDialogFacts): J
           name="operation-destination"
           label={t.jobs.destination}
           value={destination}
-          choices={destinations.map(({ name }) => ({ value: name, label: visible(name) }))}
+          choices={destinations.map(({ name }) => ({ value: name, label: shownName(name) }))}
           onValue={setDestination}
         />
         {operation === 'check' ? (

@@ -4,9 +4,9 @@ import type { OverviewDestination } from '../../../api/schemas/page/overview.ts'
 import { useOverview } from '../../agent/overview.ts';
 import { Card } from '../../components/card.tsx';
 import { AreaChart } from '../../components/chart.tsx';
-import { Path, visible } from '../../components/own-text.tsx';
+import { Path } from '../../components/own-text.tsx';
 import { type Lost, lostAt } from '../../parts/lost-place.ts';
-import { Place } from '../../parts/place.tsx';
+import { Place, useShownName } from '../../parts/place.tsx';
 import { Facts } from '../../components/table.tsx';
 import { Tag } from '../../components/tag.tsx';
 import { formatBytes, formatDay } from '../../language/format.ts';
@@ -97,11 +97,17 @@ function spaceOf({ used_bytes: used, free_bytes: free }: OverviewDestination): s
 }
 
 function Space(destination: OverviewDestination): JSX.Element | null {
+  const shownName = useShownName();
   const { name, used_bytes: used, free_bytes: free } = destination;
   if (used === null || free === null) return null;
   return (
     <p class="space">
-      <meter aria-label={t.overview.destinations.meter(visible(name))} min={0} max={used + free} value={used}>
+      <meter
+        aria-label={t.overview.destinations.meter(shownName(name))}
+        min={0}
+        max={used + free}
+        value={used}
+      >
         {spaceOf(destination)}
       </meter>
     </p>
@@ -125,6 +131,7 @@ function lastOf(last: OverviewDestination['last_check'], never: string): Compone
 }
 
 function Growth({ name, stored }: Pick<OverviewDestination, 'name' | 'stored'>): JSX.Element | null {
+  const shownName = useShownName();
   const [first] = stored;
   const last = stored.at(-1);
   if (first === undefined || last === undefined) return null;
@@ -132,7 +139,7 @@ function Growth({ name, stored }: Pick<OverviewDestination, 'name' | 'stored'>):
   return (
     <>
       <AreaChart
-        label={texts.chart(visible(name))}
+        label={texts.chart(shownName(name))}
         unit="bytes"
         points={stored.map(({ at, bytes }) => ({ at: new Date(at).getTime(), value: bytes }))}
         shownValue={formatBytes}

@@ -15,7 +15,7 @@ import { Notice, Tag } from '../../components/tag.tsx';
 import { formatAge, formatBytes, formatCount, formatTime } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
 import { Refusals, useBackUp } from '../../parts/back-up.tsx';
-import { Place } from '../../parts/place.tsx';
+import { Place, useShownName } from '../../parts/place.tsx';
 import { hrefOf } from '../../parts/route.ts';
 import { bySource, lastGood, protectedIn, type SourceRows } from './figures.ts';
 import { agoOf } from './headline.tsx';
@@ -113,6 +113,7 @@ function SourceDetails({ path, rows }: Pick<SourceRows, 'path' | 'rows'>): JSX.E
 
 function Row({ row }: { readonly row: OverviewSource }): JSX.Element {
   const texts = t.overview.sources;
+  const shownName = useShownName();
   const { last_good_backup_at: last, next_run_at: next, size_bytes: size, files } = row;
   return (
     <dl class="source-row">
@@ -155,7 +156,7 @@ function Row({ row }: { readonly row: OverviewSource }): JSX.Element {
         <dd>
           <HistoryStrip
             runs={row.history}
-            label={`${texts.history}${t.common.colon} ${visible(row.path)}, ${visible(row.destination)}`}
+            label={`${texts.history}${t.common.colon} ${visible(row.path)}, ${shownName(row.destination)}`}
           />
         </dd>
       </div>

@@ -22,6 +22,8 @@ import { restoreCommand } from './restore-draft.ts';
 import { RestoreShare } from './restore-share.tsx';
 import { hasEnded, useRestore } from './use-restore.ts';
 
+/** Seconds that a job takes at least: the agent counts whole ones, and nothing takes none. */
+const SHORTEST = 0.1;
 /** How many paths are named. */
 const NAMED = 20;
 
@@ -76,7 +78,7 @@ function Report({ job }: { readonly job: Restore }): JSX.Element {
         <Tile name={t.restore.skippedFiles}>{formatCount(skipped)}</Tile>
         <Tile name={t.restore.failedFiles}>{formatCount(failed)}</Tile>
         <Tile name={t.restore.written}>{formatBytes(job.size_bytes)}</Tile>
-        <Tile name={t.restore.took}>{formatDuration(job.duration_seconds)}</Tile>
+        <Tile name={t.restore.took}>{formatDuration(Math.max(SHORTEST, job.duration_seconds))}</Tile>
       </Tiles>
       {skipped > 0 ? <p class="quiet">{t.restore.skippedWhy}</p> : null}
       <Problems job={job} />

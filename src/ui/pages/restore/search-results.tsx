@@ -4,6 +4,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { SearchHit } from '../../../api/schemas/page/entries.ts';
 import type { File } from '../../../api/schemas/snapshot.ts';
 import { ask, withQuery } from '../../agent/ask.ts';
+import { useEvents } from '../../agent/events.ts';
 import { type FetchedPage, usePages } from '../../agent/use-pages.ts';
 import { Button } from '../../components/button.tsx';
 import { Empty } from '../../components/card.tsx';
@@ -51,6 +52,10 @@ export function SearchResults({
     LATER,
     FIRST,
   );
+  // What a new backup no longer has is a deleted file from then on.
+  useEvents(({ kind, job }) => {
+    if (scope !== 'snapshot' && kind === 'job.finished' && job?.type === 'backup') pages.again();
+  });
   const { items, hasMore, isPart, problem, key, isBusy } = pages;
   const [current, setCurrent] = useState(0);
   useEffect(() => setCurrent(0), [key]);
@@ -74,6 +79,12 @@ export function SearchResults({
       <p class="quiet" role="status">
         {isDone ? (hasMore ? t.restore.foundMore(shown) : found(items.length, shown)) : ''}
       </p>
+      {scope === 'deleted' ? (
+        <p class="quiet small-text">
+          {t.restore.deletedJustNow}{' '}
+          <a href={hrefOfPlace({ ...place, q: '', scope: 'all', file: undefined })}>{t.restore.toFiles}</a>
+        </p>
+      ) : null}
       {isPart && isDone ? <p>{t.restore.foundInPart}</p> : null}
       {items.length === 0 ? (
         isDone && problem === undefined ? (

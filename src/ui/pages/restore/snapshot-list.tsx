@@ -12,10 +12,12 @@ import {
   formatClock,
   formatCount,
   formatDay,
+  formatExactClock,
   formatTime,
   midnight,
 } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
+import { useShownName } from '../../parts/place.tsx';
 import { StoredByTag } from '../../parts/stored-by.tsx';
 import { FIRST_PART, LISTED, partWith } from './moments.ts';
 import { nameOf, parentOf, textRef } from './path-ref.ts';
@@ -39,6 +41,7 @@ export function SnapshotList({
 }): JSX.Element {
   const { items } = pages;
   const { time: now } = useOverview();
+  const shownName = useShownName();
   const box = useRef<HTMLDivElement>(null);
   const index = items.findIndex(({ id }) => id === snapshot?.id);
   const [asked, setAsked] = useState(FIRST_PART);
@@ -76,7 +79,7 @@ export function SnapshotList({
             </option>
             {places.map((one) => (
               <option key={one.name} value={one.name} selected={one.name === place.destination}>
-                {placeName(one)}
+                {placeLabel(one, shownName)}
               </option>
             ))}
           </select>
@@ -100,6 +103,7 @@ export function SnapshotList({
                 <li key={one.id}>
                   <Moment
                     one={one}
+                    clock={clockAmong(one, ofDay)}
                     href={hrefOfPlace({ ...place, snapshot: one.id, file: undefined })}
                     isCurrent={one.id === snapshot?.id}
                     isNewest={one.id === newest}
@@ -122,12 +126,15 @@ export function SnapshotList({
 
 function Moment({
   one,
+  clock,
   href,
   isCurrent,
   isNewest,
   at: lies,
 }: {
   readonly one: Snapshot;
+  /** When it was made, on its day. */
+  readonly clock: string;
   readonly href: string;
   readonly isCurrent: boolean;
   readonly isNewest: boolean;
@@ -136,10 +143,11 @@ function Moment({
 }): JSX.Element {
   const { created_at: at, files_count: files, size_bytes: size, partial, last_drill: drill, tags } = one;
   const { claimed_start: claimed } = one;
+  const shownName = useShownName();
   return (
     <a href={href} aria-current={isCurrent ? 'true' : undefined}>
       <span class="moment">
-        <time dateTime={at}>{formatClock(at)}</time>
+        <time dateTime={at}>{clock}</time>
         <StoredByTag by={one.stored_by} />
         {isNewest ? <Tag look="good">{t.restore.newest}</Tag> : null}
         {partial ? <Tag>{lackingText(one)}</Tag> : null}
@@ -153,7 +161,7 @@ function Moment({
         {t.common.files(files, formatCount(files))} · {formatBytes(size)}
       </small>
       {claimed === null ? null : <small>{t.restore.claims(formatTime(claimed))}</small>}
-      {lies === undefined ? null : <small>{placeName(lies)}</small>}
+      {lies === undefined ? null : <small>{placeLabel(lies, shownName)}</small>}
       {tags.length === 0 ? null : (
         <small>
           <Own>{tags.join(', ')}</Own>
@@ -172,15 +180,25 @@ function keepInView(box: HTMLElement | null): void {
   box.scrollTop += (shown.top + shown.bottom - top - bottom) / 2;
 }
 
-function placeName({ name, isAway, isEarlier }: KnownPlace): string {
+function placeLabel({ name, isAway, isEarlier }: KnownPlace, shownName: (name: string) => string): string {
   const notes = [...(isEarlier ? [t.restore.earlier] : []), ...(isAway ? [t.restore.away] : [])];
-  return [visible(name), ...notes].join(' — ');
+  return [shownName(name), ...notes].join(' — ');
 }
 
 /** The name of a source, with its last part first: the end of a long path would not be visible. */
 function sourceName(source: string): string {
   const ref = textRef(source);
   return visible(`${nameOf(ref)} — ${parentOf(ref).path}`);
+}
+
+/** With seconds where another snapshot of the day was made in the same minute. */
+export function clockAmong<Item extends { readonly created_at: string }>(
+  one: Item,
+  ofDay: readonly Item[],
+): string {
+  const clock = formatClock(one.created_at);
+  const isShared = ofDay.some((other) => other !== one && formatClock(other.created_at) === clock);
+  return isShared ? formatExactClock(one.created_at) : clock;
 }
 
 function dayName(at: number, now: string): string {

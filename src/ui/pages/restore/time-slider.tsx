@@ -7,9 +7,9 @@ import { ask } from '../../agent/ask.ts';
 import { useOverview } from '../../agent/overview.ts';
 import { useAsked } from '../../agent/use-asked.ts';
 import { Button } from '../../components/button.tsx';
-import { visible } from '../../components/own-text.tsx';
-import { formatClock, formatLongDay, formatTime } from '../../language/format.ts';
+import { formatClock, formatLongDay, formatMoment, formatTime } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
+import { useShownName } from '../../parts/place.tsx';
 import { ticksOf } from './moments.ts';
 
 /** Milliseconds between two folders that are asked for while the slider is moved. */
@@ -33,6 +33,7 @@ export function TimeSlider(facts: SliderFacts): JSX.Element | null {
   /** The slider tells its value itself; where the buttons led, only the text beside them says. */
   const [isOnButton, setOnButton] = useState(false);
   const warned = useLastBeforeAlarms();
+  const shownName = useShownName();
   const last = snapshots.length - 1;
   const index = snapshots.findIndex((one) => one.id === id);
   const ticks = useMemo(
@@ -42,8 +43,11 @@ export function TimeSlider(facts: SliderFacts): JSX.Element | null {
   const one = snapshots[index];
   if (one === undefined || last < 1) return null;
   const at = one.created_at;
+  const isShared = [snapshots[index - 1], snapshots[index + 1]].some(
+    (other) => other !== undefined && formatTime(other.created_at) === formatTime(at),
+  );
   const notes = [
-    ...(namesPlaces ? [visible(one.destination)] : []),
+    ...(namesPlaces ? [shownName(one.destination)] : []),
     ...(id === newest ? [t.restore.newest] : []),
     ...(warned.includes(id) ? [t.restore.beforeAlarm] : []),
   ];
@@ -90,7 +94,7 @@ export function TimeSlider(facts: SliderFacts): JSX.Element | null {
       </div>
       {step(1, t.restore.laterOne)}
       <p aria-live={isOnButton ? 'polite' : 'off'}>
-        <time dateTime={at}>{formatTime(at)}</time>
+        <time dateTime={at}>{isShared ? formatMoment(at) : formatTime(at)}</time>
         {notes.length === 0 ? null : <small>{notes.join(' · ')}</small>}
       </p>
     </div>

@@ -8,7 +8,7 @@ import { useAction } from '../../agent/use-asked.ts';
 import { About, Own, Path } from '../../components/own-text.tsx';
 import { Actions, AskFirst, Button } from '../../components/button.tsx';
 import { Card } from '../../components/card.tsx';
-import { Place } from '../../parts/place.tsx';
+import { Place, useShownName } from '../../parts/place.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { Facts } from '../../components/table.tsx';
 import { Tag } from '../../components/tag.tsx';
@@ -113,12 +113,13 @@ function ActionsFor({
   readonly changing: { readonly is: boolean; readonly set: (is: boolean) => void };
 }): JSX.Element {
   const { draft, set } = useDraft();
+  const shownName = useShownName();
   return (
     <Actions>
       {test !== undefined ? (
         <Button type="button" disabled={test.isBusy} onClick={test.run}>
           {test.isBusy ? t.destinations.testing : t.destinations.test}
-          <About>{name}</About>
+          <About>{shownName(name)}</About>
         </Button>
       ) : null}
       {isDefault ? null : (
@@ -129,14 +130,14 @@ function ActionsFor({
           }
         >
           {t.destinations.makeDefault}
-          <About>{name}</About>
+          <About>{shownName(name)}</About>
         </Button>
       )}
       {setting === undefined ? null : (
         <>
           <Button type="button" aria-expanded={changing.is} onClick={() => changing.set(!changing.is)}>
             {changing.is ? t.common.close : t.settings.change}
-            <About>{name}</About>
+            <About>{shownName(name)}</About>
           </Button>
           <Removal name={name} isDefault={isDefault} users={users} />
         </>

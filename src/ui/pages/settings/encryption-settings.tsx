@@ -9,7 +9,8 @@ import { Button } from '../../components/button.tsx';
 import { Card, PageHead } from '../../components/card.tsx';
 import { Command } from '../../components/command.tsx';
 import { Select, TextField } from '../../components/field.tsx';
-import { Own, visible } from '../../components/own-text.tsx';
+import { Own } from '../../components/own-text.tsx';
+import { Place, useShownName } from '../../parts/place.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { Facts, Table } from '../../components/table.tsx';
 import { Notice } from '../../components/tag.tsx';
@@ -45,7 +46,7 @@ export function EncryptionSettings({ route: _route }: { readonly route: Route })
               return (
                 <tr key={item.name}>
                   <td>
-                    <Own>{item.name}</Own>
+                    <Place name={item.name} />
                   </td>
                   <td class="name">
                     {words}
@@ -127,6 +128,7 @@ export interface PassphraseCheckFacts {
 
 /** Tests whether a passphrase or recovery code opens a destination, without storing it. */
 function PassphraseCheckCard({ destinations }: PassphraseCheckFacts): JSX.Element {
+  const shownName = useShownName();
   const [chosen, setChosen] = useState(destinations[0] ?? '');
   const [secret, setSecret] = useState('');
   const [answer, setAnswer] = useState<
@@ -156,7 +158,7 @@ function PassphraseCheckCard({ destinations }: PassphraseCheckFacts): JSX.Elemen
           name="passphrase-destination"
           label={t.encryption.destination}
           value={chosen}
-          choices={destinations.map((name) => ({ value: name, label: visible(name) }))}
+          choices={destinations.map((name) => ({ value: name, label: shownName(name) }))}
           onValue={setChosen}
         />
         <TextField
@@ -174,7 +176,7 @@ function PassphraseCheckCard({ destinations }: PassphraseCheckFacts): JSX.Elemen
         {answer === undefined ? null : (
           <Notice look={answer.opens ? 'good' : 'bad'} urgent>
             <p>
-              {answer.opens ? t.encryption.opens : t.encryption.opensNot} <Own>{answer.destination}</Own>
+              {answer.opens ? t.encryption.opens : t.encryption.opensNot} <Place name={answer.destination} />
             </p>
           </Notice>
         )}

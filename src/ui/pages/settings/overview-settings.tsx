@@ -6,6 +6,7 @@ import { useOverview } from '../../agent/overview.ts';
 import { useAsked } from '../../agent/use-asked.ts';
 import { Card, PageHead } from '../../components/card.tsx';
 import { Own, Path } from '../../components/own-text.tsx';
+import { Place } from '../../parts/place.tsx';
 import { Tag } from '../../components/tag.tsx';
 import { formatBytes, formatCount, formatList } from '../../language/format.ts';
 import { t, type Texts } from '../../language/language.ts';
@@ -76,7 +77,7 @@ function ProtectedCards(): JSX.Element {
       <PageCard page="destinations">
         {destinationNames(saved).map((name) => (
           <li key={name}>
-            <Own>{name}</Own>{' '}
+            <Place name={name} />{' '}
             {name === defaultDestinationOf(saved) ? <Tag look="good">{t.common.default}</Tag> : null}
           </li>
         ))}

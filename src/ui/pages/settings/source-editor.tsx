@@ -2,6 +2,7 @@
 import type { JSX } from 'preact';
 import { Checkbox } from '../../components/field.tsx';
 import { Own } from '../../components/own-text.tsx';
+import { Place } from '../../parts/place.tsx';
 import { t } from '../../language/language.ts';
 import { CompressionSetting, FlagSetting, LinesSetting, TextSetting } from './setting-fields.tsx';
 import { ScheduleEditor } from './schedule-field.tsx';
@@ -85,7 +86,7 @@ function SourceDestinations({ index, source }: SourceFacts): JSX.Element {
         name={`${id}-default`}
         label={
           <>
-            {t.sources.defaultDestination} (<Own>{defaultDestinationOf(draft)}</Own>)
+            {t.sources.defaultDestination} (<Place name={defaultDestinationOf(draft)} />)
           </>
         }
         checked={isDefault}
@@ -105,7 +106,7 @@ function SourceDestinations({ index, source }: SourceFacts): JSX.Element {
                   choose(names.filter((one) => (one === name ? currentTarget.checked : chosen.includes(one))))
                 }
               />
-              <Own>{name}</Own>
+              <Place name={name} />
             </label>
           ))}
         </div>

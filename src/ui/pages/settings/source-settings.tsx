@@ -3,6 +3,7 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { useOverview } from '../../agent/overview.ts';
 import { About, Own, Path } from '../../components/own-text.tsx';
+import { useShownName } from '../../parts/place.tsx';
 import { Actions, AskFirst, Button } from '../../components/button.tsx';
 import { Card, Empty, PageHead } from '../../components/card.tsx';
 import { TextField } from '../../components/field.tsx';
@@ -87,6 +88,7 @@ function Source({
   const { draft, set, problemAt } = useDraft();
   const problem = problemAt(['sources', index]);
   const names = destinationsOf(source, draft);
+  const shownName = useShownName();
   const editorId = `source-${index}`;
   return (
     <Card
@@ -99,7 +101,10 @@ function Source({
     >
       <Facts
         rows={[
-          [t.settings.names['sources[].destinations'], <Own key="to">{formatList(names)}</Own>],
+          [
+            t.settings.names['sources[].destinations'],
+            <span key="to">{formatList(names.map(shownName))}</span>,
+          ],
           [t.settings.names['sources[].schedule'], <Own key="at">{whenInWords(source)}</Own>],
           ...(isNew ? [] : [[t.sources.state, <SourceState key="state" path={source.path} />] as const]),
         ]}
