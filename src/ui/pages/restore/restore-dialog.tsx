@@ -16,7 +16,6 @@ import { goTo } from '../../parts/route.ts';
 import type { PathRef } from './path-ref.ts';
 import { hrefOfRestore } from './place.ts';
 import { commandOfDraft, draftOf, requestOf, type RestoreDraft } from './restore-draft.ts';
-import { RestorePlan } from './restore-plan.tsx';
 import type { Chosen } from './selection.ts';
 import { PreviewStep } from './step-preview.tsx';
 import { WhatStep } from './step-what.tsx';
@@ -82,7 +81,6 @@ export function RestoreDialog({
             <WhatStep draft={draft} snapshot={snapshot} chosen={chosen} onDraft={change} />
           ) : null}
           {step === 'where' ? <WhereStep draft={draft} refusal={refusal} onDraft={change} /> : null}
-          {step === 'check' ? <RestorePlan draft={draft} /> : null}
           {step === 'check' ? (
             <PreviewStep
               draft={draft}

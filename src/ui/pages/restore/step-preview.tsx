@@ -11,6 +11,7 @@ import { type Look, Notice, Tag } from '../../components/tag.tsx';
 import { formatBytes, formatCount } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
 import { requestOf, type RestoreDraft } from './restore-draft.ts';
+import { RestorePlan } from './restore-plan.tsx';
 import { waitingWords } from '../../parts/job-progress.tsx';
 import { useRehearsal } from './use-restore.ts';
 
@@ -24,7 +25,12 @@ export interface PreviewStepFacts {
 
 export function PreviewStep(facts: PreviewStepFacts): JSX.Element {
   const [attempt, setAttempt] = useState(1);
-  return <Attempt key={attempt} {...facts} onAgain={() => setAttempt(attempt + 1)} />;
+  return (
+    <>
+      <RestorePlan draft={facts.draft} />
+      <Attempt key={attempt} {...facts} onAgain={() => setAttempt(attempt + 1)} />
+    </>
+  );
 }
 
 function Attempt({
