@@ -3,7 +3,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { openDaemonSite, type DaemonSite } from '../support/daemon-site.ts';
+import { eventually, openDaemonSite, type DaemonSite } from '../support/daemon-site.ts';
 
 async function siteWithNas(source: object = {}): Promise<DaemonSite> {
   const site = await openDaemonSite();
@@ -151,4 +151,37 @@ describe('a source behind a symbolic link', () => {
     expect(job.error?.message).toContain(link);
     expect((await agent.content('latest', `${link}/a.txt`)).size).toBe(3);
   });
+});
+
+test('a source that is taken out before its first backup began, and put back, is backed up at once', async () => {
+  await using site = await openDaemonSite();
+  const paths = ['one', 'two'].map((name) => join(site.directory, name));
+  for (const path of paths) mkdirSync(path);
+  const [first = '', second = ''] = paths;
+  const sources = paths.map((path) => ({ path, schedule: 'off', watch: false }));
+  const backupsOf = (source: string) => site.agent.jobs({ types: ['backup'], source, limit: 10 });
+  await site.agent.pause(null, false);
+  await site.configure({ sources });
+  await eventually(() => backupsOf(second).length === 1, 'its first backup');
+  await site.configure({ sources: sources.slice(0, 1) });
+  expect(backupsOf(second).map(({ status }) => status)).toEqual(['canceled']);
+  await site.configure({ sources });
+  const again = await eventually(
+    () => backupsOf(second).find(({ status }) => status === 'queued'),
+    'another',
+  );
+  expect(backupsOf(first)).toHaveLength(1);
+  await site.agent.resume();
+  expect(await site.ended(again.id)).toMatchObject({ status: 'completed' });
+
+  // What a person has canceled stays so.
+  await site.agent.pause(null, false);
+  const third = join(site.directory, 'three');
+  mkdirSync(third);
+  const more = [...sources, { path: third, schedule: 'off', watch: false }];
+  await site.configure({ sources: more });
+  const { id } = await eventually(() => backupsOf(third)[0], 'the first backup of another');
+  await site.agent.cancel(id);
+  await site.configure({ sources: more, timeZone: 'UTC' });
+  expect(backupsOf(third).map(({ status }) => status)).toEqual(['canceled']);
 });

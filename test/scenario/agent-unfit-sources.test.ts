@@ -5,7 +5,16 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { openPlace } from '../support/cli.ts';
-import { openDaemonSite } from '../support/daemon-site.ts';
+import { eventually, openDaemonSite, type DaemonSite } from '../support/daemon-site.ts';
+import type { Job } from '../../src/jobs/job.ts';
+
+/** The first backups of so many sources, which are queued a few at a time. */
+async function firstBackups(site: DaemonSite, count: number): Promise<readonly Job[]> {
+  return await eventually(() => {
+    const jobs = site.jobs('backup');
+    return jobs.length === count && jobs;
+  }, `${count} first backups`);
+}
 
 describe.runIf(process.platform !== 'win32')('a pipe or a device as a source', () => {
   test('of the settings is logged, and its backup fails', async () => {
@@ -16,7 +25,8 @@ describe.runIf(process.platform !== 'win32')('a pipe or a device as a source', (
     await site.configure({ sources });
     for (const { path } of sources) {
       expect(site.log.join('\n')).toMatch(new RegExp(`${path} is a (pipe|device), neither a file nor a dir`));
-      const made = site.jobs('backup').find(({ spec }) => spec.type === 'backup' && spec.source === path);
+      const begun = await firstBackups(site, sources.length);
+      const made = begun.find(({ spec }) => spec.type === 'backup' && spec.source === path);
       const job = await site.ended(String(made?.id));
       expect(job).toMatchObject({
         status: 'failed',
@@ -69,7 +79,7 @@ test.runIf(process.platform === 'linux')(
     });
     expect(site.log.join('\n')).toContain(`${nas} is the destination nas, or in it`);
     expect(site.log.join('\n')).toContain('/proc is on a file system of the kernel (proc)');
-    for (const { id } of site.jobs('backup')) await site.ended(id);
+    for (const { id } of await firstBackups(site, paths.length)) await site.ended(id);
     const { statements } = await site.agent.fullStatus();
     const said = statements.map(({ code, reason, paths: of }) => [code, reason, of]);
     expect(said).toContainEqual(['never_backed_up', null, [nas, '/proc']]);

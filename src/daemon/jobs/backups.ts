@@ -30,6 +30,8 @@ export class Backups implements Disposable {
   #beginning = new AbortController();
   /** Backups that were due but could not be queued, for example while the disk of the state directory was full. */
   readonly #owed = new Map<string, Owed>();
+  /** Ids of jobs that were canceled because their source or destination had gone from the settings. */
+  readonly #dropped = new Set<string>();
 
   constructor(parts: BackupParts) {
     this.#parts = parts;
@@ -123,11 +125,12 @@ export class Backups implements Disposable {
    */
   async beginNew(): Promise<void> {
     const { settings, jobs, trouble } = this.#parts;
+    // One that was taken out before its first backup began, and is back, is still without any.
     const isNew = ({ path, destinations }: SourceSettings): boolean =>
-      destinations.some(
-        (destination) =>
-          jobs.newest({ types: ['backup'], source: path, destination, whole: true }) === undefined,
-      );
+      destinations.some((destination) => {
+        const job = jobs.newest({ types: ['backup'], source: path, destination, whole: true });
+        return job === undefined || this.#dropped.has(job.id);
+      });
     this.#beginning.abort();
     this.#beginning = new AbortController();
     try {
@@ -169,7 +172,9 @@ export class Backups implements Disposable {
       const isKept = settings().sources.some(
         ({ path, destinations }) => path === spec.source && destinations.includes(spec.destination),
       );
-      if (!isKept) this.#quietly(() => runner.cancel(id));
+      if (isKept) continue;
+      this.#dropped.add(id);
+      this.#quietly(() => runner.cancel(id));
     }
   }
 
