@@ -2,11 +2,11 @@
  * Commands before and after a job that outlive the agent: a killed agent ends none of them. The next one would run the
  * command beside the old one, both would write the same dump, and the backup would hold a mixture of both.
  */
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import type { Clock } from '../base/clock.ts';
 import { errnoOf } from '../base/errors.ts';
 import type { SettingStore } from '../db/settings.ts';
-import { bootOfMachine, processStart } from '../system/process-identity.ts';
+import { bootOfMachine, processStart, systemText } from '../system/process-identity.ts';
 
 /** Milliseconds between asking processes to end and killing them, and between two looks at them. */
 const GRACE_MS = 2_000;
@@ -106,7 +106,7 @@ const [STATE_FIELD, GROUP_FIELD] = [0, 2];
 
 function membersOf(group: number): readonly number[] {
   return processIds().filter((pid) => {
-    const text = textOf(`/proc/${pid}/stat`);
+    const text = systemText(`/proc/${pid}/stat`);
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
     return fields[GROUP_FIELD] === String(group) && !/^[ZX]/.test(fields[STATE_FIELD] ?? '');
   });
@@ -124,17 +124,7 @@ function processIds(): readonly number[] {
 }
 
 function environmentOf(pid: number): readonly string[] {
-  return textOf(`/proc/${pid}/environ`).split('\0');
-}
-
-/** Empty for a process that has ended, or that belongs to somebody else. */
-function textOf(path: string): string {
-  try {
-    return readFileSync(path, 'latin1');
-  } catch (error) {
-    if (errnoOf(error) === undefined) throw error;
-    return '';
-  }
+  return systemText(`/proc/${pid}/environ`).split('\0');
 }
 
 function signalAll(noted: Noted, name: NodeJS.Signals): void {

@@ -2,10 +2,11 @@
  * Whether this process was started so that it survives the end of its terminal (`nohup`, `trap '' HUP`). Node.js resets
  * every signal to its default before any code runs, so what was set can only be seen by its traces.
  */
-import { fstatSync, readFileSync, statSync } from 'node:fs';
+import { fstatSync, statSync } from 'node:fs';
 import { devNull } from 'node:os';
 import { basename } from 'node:path';
 import { errnoOf } from '../base/errors.ts';
+import { systemText } from './process-identity.ts';
 
 /** The bit of SIGHUP in the masks of /proc/<pid>/status. */
 const HANG_UP_BIT = 1n;
@@ -28,7 +29,7 @@ export function ignoredBy(status: string): boolean {
 
 /** In the place of a terminal, `nohup` of GNU gives a null device that can only be written to. */
 function hasInputOfNohup(): boolean {
-  const flags = /^flags:\s*([0-7]+)$/m.exec(textOf('/proc/self/fdinfo/0'))?.[1];
+  const flags = /^flags:\s*([0-7]+)$/m.exec(systemText('/proc/self/fdinfo/0'))?.[1];
   if (flags === undefined || (BigInt(`0o${flags}`) & ACCESS_MODE) !== WRITE_ONLY) return false;
   try {
     const input = fstatSync(0);
@@ -40,15 +41,5 @@ function hasInputOfNohup(): boolean {
 }
 
 function statusOf(pid: string): string {
-  return textOf(`/proc/${pid}/status`);
-}
-
-/** Empty where the system does not tell. */
-function textOf(file: string): string {
-  try {
-    return readFileSync(file, 'latin1');
-  } catch (error) {
-    if (errnoOf(error) === undefined) throw error;
-    return '';
-  }
+  return systemText(`/proc/${pid}/status`);
 }

@@ -12,13 +12,18 @@ const START_FIELD = 19;
  * share the id space of processes.
  */
 export function processStart(pid: number): string | undefined {
+  const text = systemText(`/proc/${pid}/stat`);
+  // The process name before it may contain blanks and brackets.
+  return text.slice(text.lastIndexOf(')') + 2).split(' ')[START_FIELD];
+}
+
+/** A file below /proc; empty where the system does not tell, and for a process that has ended or is somebody else's. */
+export function systemText(path: string): string {
   try {
-    const text = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    // The process name before it may contain blanks and brackets.
-    return text.slice(text.lastIndexOf(')') + 2).split(' ')[START_FIELD];
+    return readFileSync(path, 'latin1');
   } catch (error) {
     if (errnoOf(error) === undefined) throw error;
-    return undefined;
+    return '';
   }
 }
 

@@ -15,7 +15,8 @@ import { t } from '../../language/language.ts';
 import { JobProgress } from '../../parts/job-progress.tsx';
 import { hrefOf } from '../../parts/route.ts';
 import { JobProblems } from '../jobs/job-problems.tsx';
-import { type PathRef, textRef } from './path-ref.ts';
+import { PathList } from './path-list.tsx';
+import { textRef } from './path-ref.ts';
 import { outcomeOf, pathsOfJob, titleOf } from './report-text.ts';
 import { useDestination } from './restore-dialog.tsx';
 import { restoreCommand } from './restore-draft.ts';
@@ -109,13 +110,20 @@ function JobFacts({ job }: { readonly job: Restore }): JSX.Element {
       <Facts
         rows={[
           [t.restore.where, target === null ? t.restore.original : <Path key="target">{target}</Path>],
-          [t.restore.what, paths.length === 0 ? t.restore.whatAll : <PathList key="paths" refs={paths} />],
+          [
+            t.restore.what,
+            paths.length === 0 ? t.restore.whatAll : <PathList key="paths" paths={paths} most={NAMED} />,
+          ],
           ...(target === null || paths.length === 0
             ? []
             : [
                 [
                   t.restore.foundAt,
-                  <PathList key="found" refs={paths.map(({ path }) => textRef(placeBelow(target, path)))} />,
+                  <PathList
+                    key="found"
+                    paths={paths.map(({ path }) => textRef(placeBelow(target, path)))}
+                    most={NAMED}
+                  />,
                 ] as const,
               ]),
           [t.restore.overwrite, t.restore.overwriteModes[options.overwrite]],
@@ -129,19 +137,6 @@ function JobFacts({ job }: { readonly job: Restore }): JSX.Element {
         ]}
       />
     </Card>
-  );
-}
-
-function PathList({ refs }: { readonly refs: readonly PathRef[] }): JSX.Element {
-  return (
-    <ul class="bare-list">
-      {refs.slice(0, NAMED).map(({ path }, index) => (
-        <li key={index}>
-          <Path>{path}</Path>
-        </li>
-      ))}
-      {refs.length > NAMED ? <li>{t.restore.andMore(formatCount(refs.length - NAMED))}</li> : null}
-    </ul>
   );
 }
 

@@ -2,8 +2,8 @@
 import type { JSX } from 'preact';
 import { Path } from '../../components/own-text.tsx';
 import { Facts } from '../../components/table.tsx';
-import { formatCount } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
+import { PathList } from './path-list.tsx';
 import { parentOf, type PathRef } from './path-ref.ts';
 import { pathsOf, type RestoreDraft } from './restore-draft.ts';
 
@@ -15,23 +15,13 @@ export function RestorePlan({ draft }: { readonly draft: RestoreDraft }): JSX.El
   return (
     <Facts
       rows={[
-        [t.restore.steps.what, paths.length === 0 ? t.restore.whatAll : <Named key="what" paths={paths} />],
+        [
+          t.restore.steps.what,
+          paths.length === 0 ? t.restore.whatAll : <PathList key="what" paths={paths} most={NAMED} />,
+        ],
         [t.restore.steps.where, <Where key="where" draft={draft} paths={paths} />],
       ]}
     />
-  );
-}
-
-function Named({ paths }: { readonly paths: readonly PathRef[] }): JSX.Element {
-  return (
-    <ul class="bare-list">
-      {paths.slice(0, NAMED).map(({ path }, index) => (
-        <li key={index}>
-          <Path>{path}</Path>
-        </li>
-      ))}
-      {paths.length > NAMED ? <li>{t.restore.andMore(formatCount(paths.length - NAMED))}</li> : null}
-    </ul>
   );
 }
 

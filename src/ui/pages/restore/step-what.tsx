@@ -7,7 +7,7 @@ import { formatBytes, formatCount } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
 import { storedByText } from '../../parts/stored-by.tsx';
 import { lackingText } from './snapshot-list.tsx';
-import { keyOf } from './path-ref.ts';
+import { PathList } from './path-list.tsx';
 import type { RestoreDraft, What } from './restore-draft.ts';
 import type { Chosen } from './selection.ts';
 
@@ -60,16 +60,7 @@ export function WhatStep({
       {snapshot.partial && selected !== 'chosen' ? (
         <p class="quiet">{t.restore.thisLacks(lackingText(snapshot))}</p>
       ) : null}
-      {what === 'chosen' ? (
-        <ul class="chosen-paths">
-          {chosen.slice(0, NAMED).map((one) => (
-            <li key={keyOf(one)}>
-              <Path>{one.path}</Path>
-            </li>
-          ))}
-          {chosen.length > NAMED ? <li>{t.restore.andMore(formatCount(chosen.length - NAMED))}</li> : null}
-        </ul>
-      ) : null}
+      {what === 'chosen' ? <PathList paths={chosen} most={NAMED} look="chosen-paths" /> : null}
     </>
   );
 }
