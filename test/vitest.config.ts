@@ -71,7 +71,7 @@ export default defineConfig({
     exclude: ELSEWHERE,
     pool: 'forks',
     // Commands in texts are compared by the plain name, wherever the tests lie.
-    env: { HOLDFAST_PROGRAM: 'holdfast', HOLDFAST_TURN: String(turn) },
+    env: { TZ: 'UTC', HOLDFAST_PROGRAM: 'holdfast', HOLDFAST_TURN: String(turn) },
     execArgv: [...SOURCE_FLAGS, COUNT_BUFFERS],
     // One more than the cores of a small machine: many tests wait for programs of their own.
     maxWorkers: 3,

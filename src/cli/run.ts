@@ -7,7 +7,7 @@ import { nameProcess } from '../system/process-identity.ts';
 import { leaveDeletedDirectory, workingDirectoryGone } from '../base/typed-path.ts';
 import { nameTimeZone } from '../base/time-zone.ts';
 import { type Context, mayActForService, programAtTerminal } from './command/context.ts';
-import { describeError, EXIT, exitCodeOf } from './command/exit-codes.ts';
+import { describeError, EXIT, exitCodeOf, hintOf } from './command/exit-codes.ts';
 import { EXIT_OUTPUT_CLOSED, type Interrupts, watchInterrupts } from './command/interrupt.ts';
 import { Output } from './terminal/output.ts';
 import { settleOutput, standardOutput } from './terminal/standard-streams.ts';
@@ -120,7 +120,7 @@ function errorObject(error: unknown, context: Context): object {
     return { type: 'error', code: 'INTERRUPTED', message: 'Interrupted', hint: context.outcome };
   const [message = ''] = describeError(error, {}).split('\n');
   if (!(error instanceof HoldfastError)) return { type: 'error', code: 'INTERNAL_ERROR', message, hint: '' };
-  return { type: 'error', code: error.code, message, hint: error.hint };
+  return { type: 'error', code: error.code, message, hint: hintOf(error) };
 }
 
 function failureText(error: unknown, { env, outcome }: Context): string {

@@ -1,6 +1,6 @@
 /** Says in one English sentence whether the person is protected: for the command line, notices and programs. */
 import { holdfast } from '../base/holdfast-command.ts';
-import { formatBytes, formatDuration } from '../base/units.ts';
+import { formatBytes, formatDuration, localTime } from '../base/units.ts';
 import type { FullStatus, StatusCheck } from './agent.ts';
 import { wayBack, type RestoreTo } from '../watch/way-back.ts';
 import { headlineOf, type Headline, type Level, type Reason, type Statement } from './statement.ts';
@@ -96,6 +96,8 @@ export function sentenceOf(said: Statement, checks: readonly StatusCheck[], nowM
       return 'Not protected yet: the first backup starts when the pause ends.';
     case 'last_failed':
       return `Protected, but the last backup of ${names}${toWords(to)} failed${said.reason === 'other' ? '' : because(said.reason)}. The last good one is ${age} old.`;
+    case 'command_failed':
+      return `Protected, but the command before the last backup of ${names}${toWords(to)} failed. The last good one is ${age} old.`;
     case 'files_unread':
       return `Protected, except ${unreadCount(figures)} we could not read${files.length === 0 ? '' : `: ${namedFiles(said)}`}.`;
     case 'clock_behind':
@@ -151,6 +153,8 @@ export function adviceOf(one: Statement): string {
       return `Older snapshots are kept. Look at some of the files. Restore the earlier versions elsewhere ${back('beside')}, or, if this was intended: ${holdfast`alarms --acknowledge`}`;
     case 'name_claimed':
       return `It does not count as a backup of that machine. The alarm says what to do: ${holdfast`alarms`}. If the machine has moved to that key: ${holdfast`alarms --acknowledge`}`;
+    case 'command_failed':
+      return `What it prepares, such as a database dump, may be missing from that backup, or old. The job has what it printed: ${holdfast`jobs ID --log`}`;
     case 'files_unread':
       return files.length === 0
         ? `The job names them: ${holdfast`jobs`}`
@@ -325,7 +329,7 @@ function saidBy({ check }: Statement, checks: readonly StatusCheck[], level: Sta
 }
 
 function pauseEnd(untilMs: number | undefined): string {
-  return untilMs === undefined ? 'you resume it' : `${new Date(untilMs).toISOString().slice(0, 16)}Z`;
+  return untilMs === undefined ? 'you resume it' : localTime(untilMs);
 }
 
 function lowerFirst(text: string): string {

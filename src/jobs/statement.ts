@@ -27,6 +27,7 @@ const SEVERITIES = {
   first_backup_runs: 490,
   first_backup_paused: 480,
   last_failed: 450,
+  command_failed: 420,
   files_unread: 400,
   clock_behind: 380,
   same_place: 370,

@@ -1,4 +1,5 @@
 /** Finds sources without a recent backup, for which no failure would raise an alarm. Pure. */
+import { zonedTime } from '../base/units.ts';
 import type { NoticeFacts } from './notice.ts';
 
 /** Times are milliseconds since 1970. */
@@ -62,7 +63,7 @@ export function absenceNotice({ source, destination, lastGoodAt, days }: Absence
   const what =
     lastGoodAt === null
       ? `${source} has never been backed up to ${destination}, although a backup has been due for ${age}.`
-      : `The last good backup of ${source} to ${destination} is ${age} old (${new Date(lastGoodAt).toISOString()}).`;
+      : `The last good backup of ${source} to ${destination} is ${age} old (from ${zonedTime(lastGoodAt)}).`;
   const text = `${what} Check that the agent runs, that the schedule is not off or paused, and that the destination can be reached.`;
   return { kind: 'absence', host, source, destination, text };
 }

@@ -3,6 +3,7 @@
  * is never held, and programs are not asked to wait.
  */
 import type { Clock } from '../base/clock.ts';
+import { zonedTime } from '../base/units.ts';
 import { withShortLog } from './delivery.ts';
 import { listed } from './gathering.ts';
 import { createNotice, type Notice, severityOf, titleOf } from './notice.ts';
@@ -66,5 +67,5 @@ function together(held: readonly [Notice, ...Notice[]], clock: Clock): Notice {
 
 function lineOf(notice: Notice): string {
   const to = notice.destination === null ? '' : ` to ${notice.destination}`;
-  return `- ${new Date(notice.at).toISOString().slice(0, 16)}Z ${titleOf(notice)}${to}: ${notice.text}`;
+  return `- ${zonedTime(notice.at)} ${titleOf(notice)}${to}: ${notice.text}`;
 }

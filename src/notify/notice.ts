@@ -1,6 +1,7 @@
 /** The notices that people and other programs receive. */
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../base/clock.ts';
+import { zonedTime } from '../base/units.ts';
 
 export type NoticeKind =
   | 'backup.started'
@@ -123,7 +124,7 @@ export function bodyOf(notice: Notice): string {
     ['Destination', notice.destination],
     ['Job', notice.job?.id],
     ['Error', notice.job?.errorCode],
-    ['Time', new Date(notice.at).toISOString()],
+    ['Time', zonedTime(notice.at)],
   ];
   const lines = facts.flatMap(([name, value]) =>
     value === null || value === undefined ? [] : [`${name}: ${oneLine(value)}`],

@@ -333,6 +333,15 @@ export const SITUATIONS: readonly Situation[] = [
     },
   },
   {
+    name: 'A command before the backup fails, and the backup runs all the same',
+    async arrange(site) {
+      await begin(site);
+      const hooks = { before: 'exit 3', onFailure: 'warn' } as const;
+      await site.configure(settingsOf(site, ['usb'], { hooks }));
+      await backUp(site);
+    },
+  },
+  {
     name: 'The clock was set back by a day',
     async arrange(site) {
       await begin(site);

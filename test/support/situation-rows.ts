@@ -164,6 +164,10 @@ export const SOURCES: readonly SituationRow[] = [
     says: failed('other'),
     error: { code: 'HOOK_FAILED' },
   },
+  {
+    what: 'The same, where the settings say `"onFailure": "warn"`: the backup runs all the same',
+    says: { code: 'command_failed' },
+  },
 ];
 
 export const RUNNING: readonly SituationRow[] = [

@@ -1,10 +1,11 @@
+import { localTime } from '../../base/units.ts';
 import type { Command } from 'commander';
 import { holdfast } from '../../base/holdfast-command.ts';
 import { agentObject, askAgent } from './ask-agent.ts';
 import type { Context } from '../command/context.ts';
 import { addExamples, addOutputOptions, type OutputOptions } from '../command/options.ts';
 import { printable } from '../terminal/terminal.ts';
-import { count, localTime } from '../terminal/wording.ts';
+import { count } from '../terminal/wording.ts';
 
 interface AlarmsOptions extends OutputOptions {
   readonly acknowledge?: boolean;

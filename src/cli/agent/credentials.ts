@@ -1,3 +1,4 @@
+import { localTime } from '../../base/units.ts';
 import type { Command } from 'commander';
 import { holdfast } from '../../base/holdfast-command.ts';
 import type { NewCredential } from '../../control/calls.ts';
@@ -6,7 +7,6 @@ import type { Context } from '../command/context.ts';
 import { addExamples, addOutputOptions, type OutputOptions } from '../command/options.ts';
 import { renderTable } from '../terminal/table.ts';
 import { createStyles, printable, terminalWidth, wantsColor } from '../terminal/terminal.ts';
-import { localTime } from '../terminal/wording.ts';
 
 export function define(command: Command, context: Context): void {
   command.usage('COMMAND [options]').helpCommand(false);

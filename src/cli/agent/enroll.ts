@@ -1,3 +1,4 @@
+import { localTime } from '../../base/units.ts';
 import { hostname } from 'node:os';
 import { buffer } from 'node:stream/consumers';
 import type { Command } from 'commander';
@@ -19,7 +20,7 @@ import { addExamples, addOutputOptions, type OutputOptions, usage } from '../com
 import { canPrompt, promptHidden } from '../terminal/prompt.ts';
 import { ensureStateDirectory, statePaths } from '../command/state-directory.ts';
 import { printable } from '../terminal/terminal.ts';
-import { count, localTime } from '../terminal/wording.ts';
+import { count } from '../terminal/wording.ts';
 
 interface EnrollOptions extends OutputOptions {
   readonly name?: string;

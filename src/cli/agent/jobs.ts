@@ -1,3 +1,4 @@
+import { localTime } from '../../base/units.ts';
 import type { Command } from 'commander';
 import { holdfast } from '../../base/holdfast-command.ts';
 import type { JobStatus } from '../../jobs/job.ts';
@@ -8,7 +9,6 @@ import { jobsTable, jobText, noJobsText, type ShownName } from './listing-jobs.t
 import { settingsOrDefaults } from '../places/settings-file.ts';
 import { addExamples, addOutputOptions, type OutputOptions, usage } from '../command/options.ts';
 import { createStyles, printable, terminalWidth, wantsColor } from '../terminal/terminal.ts';
-import { localTime } from '../terminal/wording.ts';
 
 const STATES: readonly JobStatus[] = ['queued', 'running', 'completed', 'failed', 'canceled'];
 

@@ -1,9 +1,9 @@
 /** How jobs are shown to people. */
-import { formatBytes, formatDuration } from '../../base/units.ts';
+import { formatBytes, formatDuration, localTime } from '../../base/units.ts';
 import type { Job } from '../../jobs/job.ts';
 import { renderTable, type Cell } from '../terminal/table.ts';
 import { printable, type Styles } from '../terminal/terminal.ts';
-import { count, localTime } from '../terminal/wording.ts';
+import { count } from '../terminal/wording.ts';
 
 /** Gives the name of a destination as shown to people. */
 export type ShownName = (destination: string) => string;

@@ -1,3 +1,4 @@
+import { localTime } from '../../base/units.ts';
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { StateError, errnoOf } from '../../base/errors.ts';
@@ -8,7 +9,6 @@ import { forMachineService } from '../install/installed.ts';
 import { addExamples, addOutputOptions, usage, type OutputOptions } from '../command/options.ts';
 import { statePaths } from '../command/state-directory.ts';
 import { printable } from '../terminal/terminal.ts';
-import { localTime } from '../terminal/wording.ts';
 
 interface LogsOptions extends OutputOptions {
   readonly lines?: string;

@@ -1,10 +1,9 @@
 import type { Command } from 'commander';
 import { holdfast } from '../../base/holdfast-command.ts';
-import { parseDuration } from '../../base/units.ts';
+import { localTime, parseDuration } from '../../base/units.ts';
 import { agentObject, askAgent } from './ask-agent.ts';
 import type { Context } from '../command/context.ts';
 import { addExamples, addOutputOptions, type OutputOptions } from '../command/options.ts';
-import { localTime } from '../terminal/wording.ts';
 
 interface PauseOptions extends OutputOptions {
   readonly for?: string;

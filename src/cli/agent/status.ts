@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { StateError } from '../../base/errors.ts';
 import { holdfast } from '../../base/holdfast-command.ts';
-import { formatBytes, formatDuration } from '../../base/units.ts';
+import { formatBytes, formatDuration, localTime } from '../../base/units.ts';
 import { DEFAULT_DESTINATION, EMBEDDED_DESTINATION } from '../../config/effective-settings.ts';
 import { holdsBackups } from '../../config/embedded-repository.ts';
 import { whyItCannotRun } from '../../daemon/state/disk.ts';
@@ -15,7 +15,7 @@ import { statePaths } from '../command/state-directory.ts';
 import { forMachineService, installCommand } from '../install/installed.ts';
 import { renderTable } from '../terminal/table.ts';
 import { createStyles, printable, type Styles, terminalWidth, wantsColor } from '../terminal/terminal.ts';
-import { ago, count, localTime } from '../terminal/wording.ts';
+import { ago, count } from '../terminal/wording.ts';
 import { agentObject, askAgent } from './ask-agent.ts';
 
 export function define(command: Command, context: Context): void {

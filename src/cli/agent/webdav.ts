@@ -1,10 +1,10 @@
 /** `holdfast webdav`: the snapshots as a folder, turned on and off. */
+import { localTime } from '../../base/units.ts';
 import type { Command } from 'commander';
 import { holdfast } from '../../base/holdfast-command.ts';
 import { agentObject, askAgent } from './ask-agent.ts';
 import type { Context } from '../command/context.ts';
 import { addExamples, addOutputOptions, type OutputOptions } from '../command/options.ts';
-import { localTime } from '../terminal/wording.ts';
 
 export function define(command: Command, context: Context): void {
   command.usage('COMMAND [options]').helpCommand(false);

@@ -1,6 +1,7 @@
 /** How a command ends: the exit code for scripts, and one clear message for the person. */
 import { causeText, placedCauseText } from '../../base/errno-words.ts';
 import { errnoOf, isAbort } from '../../base/errors.ts';
+import { holdfastThere } from '../../base/holdfast-command.ts';
 import { printable } from '../terminal/terminal.ts';
 import type { Environment } from '../terminal/terminal.ts';
 
@@ -66,8 +67,19 @@ function explain(error: unknown): readonly string[] {
     if (!said.some((line) => repeats(line, cause))) said.push(messageOf(cause));
   }
   const [what = '', ...why] = said;
-  const hint = textField(error, 'hint') || (expected ? '' : DEFECT_HINT);
+  const hint = hintOf(error) || (expected ? '' : DEFECT_HINT);
   return [what, ...why.map((text) => `  because: ${text}`), ...(hint === '' ? [] : [hint])];
+}
+
+/** What to do next. Damage that was met in passing has no hint of its own: a check finds the rest of it. */
+export function hintOf(error: unknown): string {
+  const own = textField(error, 'hint');
+  const isDamage = textField(error, 'side') === 'repository' && textField(error, 'code') === 'CORRUPT_DATA';
+  return own === '' && isDamage ? damageHint() : own;
+}
+
+export function damageHint(): string {
+  return `To find out what is damaged, and how to mend it: ${holdfastThere`check --read-data`}`;
 }
 
 /** Whether a line already says what the cause does: the same words, or the code of the system that it only spells out. */

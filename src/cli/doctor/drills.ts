@@ -1,4 +1,5 @@
 /** Checks that backups are proven to come back: by drills of the recovery code, and by the trial restores of the agent. */
+import { localTime } from '../../base/units.ts';
 import { HoldfastError } from '../../base/errors.ts';
 import { holdfast } from '../../base/holdfast-command.ts';
 import { DEFAULT_DESTINATION, EMBEDDED_DESTINATION } from '../../config/effective-settings.ts';
@@ -9,7 +10,7 @@ import { DAMAGE_CODES, type Job } from '../../jobs/job.ts';
 import type { Context } from '../command/context.ts';
 import { lastKeyDrill, openedRepositories } from '../keys/drilled-keys.ts';
 import { knownRepositoryId, statePaths } from '../command/state-directory.ts';
-import { count, localTime } from '../terminal/wording.ts';
+import { count } from '../terminal/wording.ts';
 import { ok, problem, warning, type Finding } from '../../daemon/doctor/finding.ts';
 
 /** Drills are asked for twice a year. The limit leaves time for a holiday. */

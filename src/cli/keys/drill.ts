@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { pathText } from '../../base/tree-path.ts';
 import { RepositoryError, RequestError } from '../../base/errors.ts';
 import { holdfast } from '../../base/holdfast-command.ts';
-import { formatBytes } from '../../base/units.ts';
+import { formatBytes, localTime } from '../../base/units.ts';
 import { parseRecoveryCode } from '../../codec/recovery-code.ts';
 import { ContentReader } from '../../browse/cat.ts';
 import { newestOfEachSource, pickFiles } from '../../browse/file-sample.ts';
@@ -30,7 +30,7 @@ import { canPrompt, promptHidden } from '../terminal/prompt.ts';
 import { givenByOptions, readGiven, takeFromEnvironment } from '../places/secret.ts';
 import { statePaths } from '../command/state-directory.ts';
 import { printable } from '../terminal/terminal.ts';
-import { count, localTime, shortId } from '../terminal/wording.ts';
+import { count, shortId } from '../terminal/wording.ts';
 
 interface DrillOptions extends RepositoryOptions, OutputOptions {
   readonly passphrase?: boolean;

@@ -1,3 +1,4 @@
+import { localTime } from '../../base/units.ts';
 import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
@@ -45,7 +46,7 @@ import {
 } from '../command/state-directory.ts';
 import { renderTable } from '../terminal/table.ts';
 import { createStyles, printable, terminalWidth, wantsColor } from '../terminal/terminal.ts';
-import { localTime, shortId } from '../terminal/wording.ts';
+import { shortId } from '../terminal/wording.ts';
 
 type KeyOptions = RepositoryOptions & OutputOptions;
 

@@ -1,4 +1,5 @@
 /** Tells users of snapshots in other repositories of the settings than the one that a command reads. */
+import { localTime } from '../../base/units.ts';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { DestinationError, type ErrorFacts, HoldfastError, RepositoryError } from '../../base/errors.ts';
@@ -14,7 +15,7 @@ import { openAt, shownLocation } from './open.ts';
 import type { OutputOptions, RepositoryOptions } from '../command/options.ts';
 import { secretOfSettings } from './reach.ts';
 import { configFile } from '../command/state-directory.ts';
-import { count, localTime, timeOf } from '../terminal/wording.ts';
+import { count, timeOf } from '../terminal/wording.ts';
 import { printable } from '../terminal/terminal.ts';
 
 export interface Elsewhere {

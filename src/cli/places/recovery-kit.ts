@@ -1,9 +1,9 @@
 /** Writes the recovery kit: what a person needs to open the embedded repository when this machine is gone. */
+import { localTime } from '../../base/units.ts';
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { writeFileAtomically } from '../../base/atomic-file.ts';
 import { holdfast, holdfastElsewhere } from '../../base/holdfast-command.ts';
-import { localTime } from '../terminal/wording.ts';
 
 export interface KitFacts {
   /** The path of the repository. */

@@ -1,10 +1,9 @@
 /** Entries of snapshots as they are listed: lines like those of `ls -l`, and objects for `--json`. */
 import { isUtf8, textOfBytes, type ByteString } from '../../base/byte-path.ts';
-import { formatBytes } from '../../base/units.ts';
+import { formatBytes, localTime } from '../../base/units.ts';
 import type { EntrySummary } from '../../browse/entries.ts';
 import type { Owners } from '../../format/records.ts';
 import { printable, printableBytes, printablePath, textWidth, type Styles } from '../terminal/terminal.ts';
-import { localTime } from '../terminal/wording.ts';
 
 /** How output looks on a terminal or, with plain styles and no width, anywhere else. */
 export interface Look {

@@ -11,6 +11,7 @@ import type {
   RestoreTarget,
 } from '../../restorer/request/request.ts';
 import type { Context } from '../command/context.ts';
+import { damageHint } from '../command/exit-codes.ts';
 import { ofOtherHost } from './own-snapshots.ts';
 import { placeInTarget, PROBLEMS_SHOWN } from './restore-progress.ts';
 import { count, ofWhom, seconds, shortId, storedByObject } from '../terminal/wording.ts';
@@ -51,6 +52,7 @@ export function restoreText(
   lines.push(...deletedLines(request, summary), ...omissionLines(request, summary).map(yellow));
   lines.push(...lackingLines(snapshot).map(yellow));
   lines.push(...problemLines(summary, dryRun).map(red));
+  if (summary.errors.some(({ code }) => code === 'CORRUPT_DATA')) lines.push(...damageLines());
   return `${lines.join('\n')}\n`;
 }
 
@@ -69,6 +71,10 @@ function problemLines(summary: RestoreSummary, dryRun: boolean): readonly string
     `${told}${listed}. ${directories} could not be read in part or at all: the files that were there are unknown, and ${is} not restored.`,
     `Everything else that could be read ${is} restored.`,
   ];
+}
+
+function damageLines(): readonly string[] {
+  return [damageHint(), `Another snapshot may have a readable version: ${holdfastThere`versions PATH`}`];
 }
 
 /** Lines about files that were never saved: whoever restores after a loss must not take the snapshot for all there was. */

@@ -7,7 +7,7 @@ import {
   storedByText,
   storeKey,
 } from '../../base/stored-by.ts';
-import { formatDuration } from '../../base/units.ts';
+import { formatDuration, localTime } from '../../base/units.ts';
 import type { Snapshot } from '../../repository/snapshots.ts';
 
 /** A whole number as `12,345`. Intl is not used: its formatter takes longer to make than many commands take to run. */
@@ -18,14 +18,6 @@ export function thousands(amount: number): string {
 /** `1 file`, `12,345 files`. */
 export function count(amount: number, noun: string, plural = `${noun}s`): string {
   return `${thousands(amount)} ${amount === 1 ? noun : plural}`;
-}
-
-/** Local time to the minute: `2026-11-21 13:05`. */
-export function localTime(ms: number): string {
-  const time = new Date(ms);
-  const two = (part: number): string => String(part).padStart(2, '0');
-  const date = `${time.getFullYear()}-${two(time.getMonth() + 1)}-${two(time.getDate())}`;
-  return `${date} ${two(time.getHours())}:${two(time.getMinutes())}`;
 }
 
 /** `3h5m ago`; `just now` for less than a minute, and for a time that was noted while the clock was ahead. */

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { holdfast } from '../../base/holdfast-command.ts';
 import { parseCompression } from '../../codec/compress.ts';
-import { formatBytes } from '../../base/units.ts';
+import { formatBytes, localTime } from '../../base/units.ts';
 import { copySnapshots, missingIn, type CopyObserver } from '../../copier/copy.ts';
 import type { Repository } from '../../repository/repository.ts';
 import { listSnapshots, type Snapshot } from '../../repository/snapshots.ts';
@@ -27,7 +27,7 @@ import {
 import { warnOfDamaged } from '../snapshots/reading.ts';
 import { givenByOptions, takeFromEnvironment } from '../places/secret.ts';
 import { jsonLine, printable } from '../terminal/terminal.ts';
-import { count, localTime, shortId } from '../terminal/wording.ts';
+import { count, shortId } from '../terminal/wording.ts';
 
 interface CopyOptions extends RepositoryOptions, OutputOptions, FilterOptions, FromOptions {
   readonly from?: string;

@@ -1,6 +1,7 @@
 /** Repeats alarms that nobody has acknowledged: the first notice may have reached nobody. */
 import { hostname } from 'node:os';
 import type { Clock } from '../../base/clock.ts';
+import { zonedTime } from '../../base/units.ts';
 import type { SettingStore } from '../../db/settings.ts';
 import { createNotice } from '../../notify/notice.ts';
 import type { Notifier } from '../../notify/notifier.ts';
@@ -46,7 +47,7 @@ export function tellOpenAlarms({ alarms, settings, notifier, clock }: AlarmRemin
 }
 
 function reminderOf({ source, at, text }: Alarm) {
-  const since = `${new Date(at).toISOString().slice(0, 16)}Z`;
+  const since = zonedTime(at);
   return {
     kind: 'alarm' as const,
     host: hostname(),

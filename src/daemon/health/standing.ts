@@ -33,6 +33,8 @@ export interface Standing {
   readonly unread: Unread;
   /** Whether the exclude rules left out everything in the source from the last completed backup. */
   readonly isLeftOut: boolean;
+  /** Whether the command before the last completed backup failed, and the settings let the backup run all the same. */
+  readonly hasFailedCommand: boolean;
 }
 
 export interface StandingParts {
@@ -74,7 +76,8 @@ export function standingsOf(parts: StandingParts): readonly Standing[] {
       const hasProblems = last !== undefined && (last.warnings_count > 0 || last.progress.files_failed > 0);
       const withProblems = hasProblems ? jobs.get(last.id) : last;
       const unread = withProblems === undefined ? NONE_UNREAD : unreadIn(withProblems, source);
-      const isLeftOut = withProblems?.problems.some(({ code }) => code === 'SOURCE_LEFT_OUT') === true;
+      const hasProblem = (wanted: string): boolean =>
+        withProblems?.problems.some(({ code }) => code === wanted) === true;
       const statedGoodAt = good === undefined ? null : (good.source_read_at ?? good.started_at);
       return {
         source,
@@ -85,7 +88,8 @@ export function standingsOf(parts: StandingParts): readonly Standing[] {
         failure,
         overdue,
         unread,
-        isLeftOut,
+        isLeftOut: hasProblem('SOURCE_LEFT_OUT'),
+        hasFailedCommand: hasProblem('HOOK_FAILED'),
       };
     });
   });
@@ -110,7 +114,13 @@ function isMissed(schedule: Schedule, sinceMs: number, zone: string, nowMs: numb
 
 /** Without paths and names, as anybody on the machine may read them. */
 export function standingChecks(all: readonly Standing[], parts: StandingParts): readonly StatusCheck[] {
-  return [...overdueCheck(all, parts), ...failedChecks(all), ...unreadCheck(all), ...leftOutCheck(all)];
+  return [
+    ...overdueCheck(all, parts),
+    ...failedChecks(all),
+    ...unreadCheck(all),
+    ...leftOutCheck(all),
+    ...commandCheck(all),
+  ];
 }
 
 function overdueCheck(all: readonly Standing[], { jobs }: StandingParts): readonly StatusCheck[] {
@@ -185,6 +195,15 @@ function leftOutCheck(all: readonly Standing[]): readonly StatusCheck[] {
   const which = count === 1 ? 'one source' : `${count} sources`;
   const message = `The exclude rules leave out everything in ${which}. The job names the rule: a pattern, or a file that excludes its folder. Change the rule, or remove the source.`;
   return [{ name: 'left out', status: 'error', message }];
+}
+
+/** The backup is complete, but what the command should have prepared may be missing from it. */
+function commandCheck(all: readonly Standing[]): readonly StatusCheck[] {
+  const count = new Set(all.filter((one) => one.hasFailedCommand).map(({ source }) => source.path)).size;
+  if (count === 0) return [];
+  const which = count === 1 ? 'the last backup of one source' : `the last backups of ${count} sources`;
+  const message = `The command before ${which} failed. The job has what it printed.`;
+  return [{ name: 'commands', status: 'warning', message }];
 }
 
 export interface StillFailingParts extends StandingParts, Pick<MaintenanceParts, 'destinations'> {

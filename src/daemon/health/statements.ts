@@ -55,6 +55,7 @@ const SAID_OTHERWISE: ReadonlySet<string> = new Set([
   'destinations of a source',
   'unread files',
   'left out',
+  'commands',
   'damage',
   'restore drills',
   'checks not done',
@@ -227,6 +228,7 @@ function standingStatements(scene: Scene): readonly Statement[] {
     (one) => one.unread.files + one.unread.folders > 0 && !hasAlarm(one.source.path, 'unreadable', 'empty'),
   );
   const leftOut = standings.filter((one) => one.isLeftOut && !hasAlarm(one.source.path, 'left_out', 'empty'));
+  const unprepared = standings.filter(({ hasFailedCommand }) => hasFailedCommand);
   const ahead = standings.filter(({ statedGoodAt }) => isAhead(statedGoodAt, now()));
   const aheadMs = Math.max(0, ...ahead.map(({ statedGoodAt }) => (statedGoodAt ?? 0) - now()));
   const found: Statement[] = [];
@@ -240,6 +242,7 @@ function standingStatements(scene: Scene): readonly Statement[] {
   for (const meant of bySourceAndReason(failed, reasonOf))
     found.push(statement('last_failed', withReason(meant)));
   if (leftOut.length > 0) found.push(statement('source_left_out', { ...scene.about(leftOut), to: [] }));
+  if (unprepared.length > 0) found.push(statement('command_failed', scene.about(unprepared)));
   if (unread.length > 0) found.push(unreadStatement(unread, scene));
   if (ahead.length > 0) found.push(statement('clock_behind', { figures: { ahead_ms: aheadMs } }));
   if (pause !== undefined && !(isFirst && isHeld))

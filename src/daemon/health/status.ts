@@ -1,4 +1,5 @@
 /** The agent's status, public and full, from its jobs, settings and surroundings. */
+import { localTime } from '../../base/units.ts';
 import type { ConfigState } from '../../config/config-source.ts';
 import type { Settings } from '../../config/settings.ts';
 import type { JobStore } from '../../db/jobs.ts';
@@ -108,7 +109,7 @@ function unwatchedOf({ settings, watching }: StatusParts): readonly string[] {
 }
 
 function pauseCheck({ until }: Pause): StatusCheck {
-  const end = until === null ? 'somebody resumes them' : `${new Date(until).toISOString().slice(0, 16)}Z`;
+  const end = until === null ? 'somebody resumes them' : localTime(until);
   return {
     name: 'pause',
     status: 'warning',

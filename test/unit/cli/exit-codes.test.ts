@@ -9,7 +9,7 @@ import {
   SourceError,
   StateError,
 } from '../../../src/base/errors.ts';
-import { EXIT, describeError, exitCodeOf } from '../../../src/cli/command/exit-codes.ts';
+import { EXIT, describeError, exitCodeOf, hintOf } from '../../../src/cli/command/exit-codes.ts';
 
 function systemError(code: string, message: string): Error {
   return Object.assign(new Error(message), { code, errno: -1 });
@@ -53,6 +53,15 @@ describe('the message', () => {
     expect(describeError(error, {})).toBe(
       'Cannot reach sftp://nas/backups\n  because: 10.0.0.2:22: the connection was refused (ECONNREFUSED)\nCheck that the server is on.',
     );
+  });
+
+  it('says of damage without a hint of its own how it is looked into', () => {
+    const damage = new RepositoryError('CORRUPT_DATA', 'packs/ab is cut short');
+    expect(describeError(damage, {})).toMatch(/^packs\/ab is cut short\nTo find out .*check --read-data$/);
+    expect(hintOf(damage)).toContain('check --read-data');
+    const told = new RepositoryError('CORRUPT_DATA', 'No key slot', { hint: 'Get the kit.' });
+    expect(hintOf(told)).toBe('Get the kit.');
+    expect(hintOf(new StateError('CORRUPT_DATA', 'of another side'))).toBe('');
   });
 
   it('keeps to itself what a library says, also of what the system has said', () => {

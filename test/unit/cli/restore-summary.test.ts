@@ -82,6 +82,14 @@ describe('the summary of a restore', () => {
     expect(text).toContain(where);
   });
 
+  it('says how damage is looked into, and where another version may be', async () => {
+    const text = await textOf(partial);
+    expect(text).toContain('check --read-data');
+    expect(text).toContain('versions PATH');
+    const inTheWay = await textOf({ ...partial, errors: [problem('/d', 'IN_THE_WAY')] });
+    expect(inTheWay).not.toContain('damaged');
+  });
+
   it('says that all the rest is restored only where it is known what else there was', async () => {
     expect(await textOf(partial)).toContain('1 problem: everything else is restored.');
     const unknown = await textOf({ ...partial, directoriesUnread: 2 });

@@ -45,7 +45,7 @@ test('an alarm is told again each day until it is acknowledged, restarts or not'
   };
 
   expect(pass(23)).toEqual([]);
-  expect(pass(1)).toEqual(['Half is gone. Nobody has acknowledged it since 2026-01-01T12:00Z.']);
+  expect(pass(1)).toEqual(['Half is gone. Nobody has acknowledged it since 2026-01-01 12:00 UTC.']);
   expect(pass(23)).toEqual([]);
   open = [...open, alarm('b')];
   expect(pass(1)).toHaveLength(1);

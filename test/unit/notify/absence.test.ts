@@ -75,7 +75,7 @@ describe('absence', () => {
       source: '/home',
       destination: 'nas',
       text: expect.stringMatching(
-        /^The last good backup of \/home to nas is 5 days old \(2026-11-16T00:00:00\.000Z\)\. Check /,
+        /^The last good backup of \/home to nas is 5 days old \(from 2026-11-16 00:00 UTC\)\. Check /,
       ),
     });
     expect(absenceNotice({ ...late, lastGoodAt: null, days: 1 }, 'workshop').text).toMatch(

@@ -95,10 +95,10 @@ describe('in quiet hours', () => {
     expect(got.ntfy).toHaveLength(bad.length + 1);
     expect(got.email.at(-1)?.text.split('\n')).toEqual([
       '4 notices waited for the end of the quiet hours:',
-      '- 2026-11-21T02:31Z Backup completed: /home/ada to nas: The destination nas cannot be reached. Check the network.',
-      expect.stringMatching(/^- 2026-11-21T02:31Z Backup completed with warnings: \/home\/ada to nas: /),
-      expect.stringMatching(/^- 2026-11-21T02:31Z Old backups could not be removed/),
-      expect.stringMatching(/^- 2026-11-21T02:31Z Restore completed/),
+      '- 2026-11-21 02:31 UTC Backup completed: /home/ada to nas: The destination nas cannot be reached. Check the network.',
+      expect.stringMatching(/^- 2026-11-21 02:31 UTC Backup completed with warnings: \/home\/ada to nas: /),
+      expect.stringMatching(/^- 2026-11-21 02:31 UTC Old backups could not be removed/),
+      expect.stringMatching(/^- 2026-11-21 02:31 UTC Restore completed/),
     ]);
   });
 

@@ -32,6 +32,7 @@ export const Statement = Type.Object({
     'first_backup_runs',
     'first_backup_paused',
     'last_failed',
+    'command_failed',
     'files_unread',
     'clock_behind',
     'same_place',

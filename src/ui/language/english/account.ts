@@ -6,9 +6,6 @@ export const account = {
   >,
   planLimit: 'Request limit',
   perSpan: (count: string, span: string) => `${count} requests in ${span}`,
-  planFrom: 'Set by',
-  planOfSettings: 'the settings on this computer',
-  planOfPartner: 'your partner',
   limitNote: 'Backups are not limited. You manage API keys under',
   partner: 'Partner service',
   partnerWhat:

@@ -6,9 +6,6 @@ export const account: Texts['account'] = {
   plans: { free_trial: 'Essai gratuit', pro: 'Pro', business: 'Business' },
   planLimit: 'Limite pour les programmes',
   perSpan: (count, span) => `${count} requêtes en ${span}`,
-  planFrom: 'Défini par',
-  planOfSettings: 'les paramètres de cet ordinateur',
-  planOfPartner: 'votre partenaire',
   limitNote: 'Les sauvegardes ne sont pas limitées. Les clés des programmes se trouvent sur la page',
   partner: 'Service partenaire',
   partnerWhat:

@@ -55,6 +55,8 @@ export const overview: Texts['overview'] = {
     first_backup_paused: () => 'Pas encore protégé : la première sauvegarde attend la fin de la pause',
     last_failed: ({ names, to, ago, reason }) =>
       `Protégé, mais la dernière sauvegarde de ${names}${toWords(to)} a échoué${reason === 'other' ? '' : because(reason)} ; dernière réussite ${ago}`,
+    command_failed: ({ names, to }) =>
+      `Protégé, mais la commande avant la dernière sauvegarde de ${names}${toWords(to)} a échoué`,
     files_unread: ({ number, count, files }) =>
       `Protégé, sauf ${unread(number, count)}${files === '' ? '' : ` : ${files}`}`,
     clock_behind: ({ span }) =>
@@ -100,6 +102,8 @@ export const overview: Texts['overview'] = {
       'Les sauvegardes qui s’y trouvent pourraient ne pas revenir intactes. Contrôlez le disque, sauvegardez de nouveau, puis relancez une vérification. S’il reste des dégâts, supprimez les instantanés qu’elle nomme.',
     drill_failed:
       'Lancez une vérification de toutes les données, sauvegardez de nouveau, puis refaites le test.',
+    command_failed:
+      'Ce qu’elle prépare, par exemple l’export d’une base de données, peut manquer à cette sauvegarde ou être ancien. La tâche contient ce qu’elle a affiché.',
     files_unread:
       'Donnez-vous le droit de lire ce qui manque, excluez-le, ou acceptez qu’il manque. La prochaine sauvegarde remettra les choses en ordre.',
     clock_behind:

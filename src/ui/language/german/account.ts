@@ -6,9 +6,6 @@ export const account: Texts['account'] = {
   plans: { free_trial: 'Kostenlose Probe', pro: 'Pro', business: 'Business' },
   planLimit: 'Grenze für Programme',
   perSpan: (count, span) => `${count} Anfragen in ${span}`,
-  planFrom: 'Kommt von',
-  planOfSettings: 'den Einstellungen dieses Rechners',
-  planOfPartner: 'Ihrem Partner',
   limitNote: 'Sicherungen sind nicht begrenzt. Die Schlüssel der Programme stehen auf der Seite',
   partner: 'Partnerdienst',
   partnerWhat:

@@ -6,9 +6,6 @@ export const account: Texts['account'] = {
   plans: { free_trial: 'Prueba gratuita', pro: 'Pro', business: 'Business' },
   planLimit: 'Límite para programas',
   perSpan: (count, span) => `${count} peticiones en ${span}`,
-  planFrom: 'Procede de',
-  planOfSettings: 'la configuración de este equipo',
-  planOfPartner: 'su proveedor',
   limitNote: 'Las copias de seguridad no están limitadas. Las claves de los programas están en la página',
   partner: 'Servicio del proveedor',
   partnerWhat:

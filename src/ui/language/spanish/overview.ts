@@ -52,6 +52,8 @@ export const overview: Texts['overview'] = {
       'Todavía sin protección: la primera copia de seguridad espera a que termine la pausa',
     last_failed: ({ names, to, ago, reason }) =>
       `Protegido, pero la última copia de ${names}${toWords(to)} falló${reason === 'other' ? '' : because(reason)}; última correcta: ${ago}`,
+    command_failed: ({ names, to }) =>
+      `Protegido, pero falló el comando previo a la última copia de ${names}${toWords(to)}`,
     files_unread: ({ number, count, files }) =>
       `Protegido, excepto ${unread(number, count)}${files === '' ? '' : `: ${files}`}`,
     clock_behind: ({ span }) =>
@@ -97,6 +99,8 @@ export const overview: Texts['overview'] = {
       'Puede que las copias guardadas allí no se recuperen íntegras. Revise el disco, haga otra copia y ejecute después otra verificación. Si aún encuentra daños, quite las instantáneas que nombra.',
     drill_failed:
       'Ejecute una verificación que lea todos los datos, haga otra copia y repita después la prueba de restauración.',
+    command_failed:
+      'Lo que prepara, como el volcado de una base de datos, puede faltar en esa copia o ser antiguo. La tarea guarda lo que mostró.',
     files_unread:
       'Dese permiso para leer lo que falta, exclúyalo, o acepte que no se puede leer. La próxima copia lo corrige.',
     clock_behind: 'Revise el reloj, y póngalo en hora si hace falta. La próxima copia lo corrige.',

@@ -28,6 +28,7 @@ const OF_JOBS: Readonly<Partial<Record<Statement['code'], AnyJob['type']>>> = {
   drill_failed: 'drill',
   drill_undone: 'drill',
   prune_failed: 'prune',
+  command_failed: 'backup',
   files_unread: 'backup',
   source_left_out: 'backup',
 };

@@ -1,5 +1,5 @@
 /** Shows the plan, its limit, and the Partner service that manages this machine, if any. */
-import type { JSX } from 'preact';
+import type { ComponentChildren, JSX } from 'preact';
 import type { Account } from '../../../api/schemas/page/settings.ts';
 import { ask } from '../../agent/ask.ts';
 import { holdfast } from '../../agent/program.ts';
@@ -25,10 +25,10 @@ export function AccountSettings({ route: _route }: { readonly route: Route }): J
       {data === undefined && asked.isBusy ? <p class="quiet">{t.common.loading}</p> : null}
       {data === undefined ? null : (
         <>
-          <Card title={account.plan}>
+          <Card title={data.partner === null ? account.planLimit : account.plan}>
             <Facts
               rows={[
-                [account.planName, account.plans[data.plan] ?? <Own key="plan">{data.plan}</Own>],
+                ...planRows(data),
                 [
                   account.planLimit,
                   account.perSpan(
@@ -36,7 +36,6 @@ export function AccountSettings({ route: _route }: { readonly route: Route }): J
                     formatSpan(data.rate_limit.window_seconds),
                   ),
                 ],
-                [account.planFrom, data.partner === null ? account.planOfSettings : account.planOfPartner],
               ]}
             />
             <LimitMeter limit={data.rate_limit} />
@@ -69,6 +68,13 @@ export function AccountSettings({ route: _route }: { readonly route: Route }): J
       />
     </>
   );
+}
+
+/** Without a partner the name of the plan says nothing to people: it only limits programs. */
+function planRows({ plan, partner }: Account): readonly (readonly [string, ComponentChildren])[] {
+  if (partner === null) return [];
+  const { planName, plans } = t.account;
+  return [[planName, plans[plan] ?? <Own key="plan">{plan}</Own>]];
 }
 
 /** Shows how much of the plan's request limit for programs is used up. */

@@ -1,6 +1,6 @@
 /** Summarises the settings: the most important facts of each page, with a link to it. */
 import type { ComponentChildren, JSX } from 'preact';
-import type { Credential } from '../../../api/schemas/page/settings.ts';
+import type { Account, Credential } from '../../../api/schemas/page/settings.ts';
 import { ask } from '../../agent/ask.ts';
 import { useOverview } from '../../agent/overview.ts';
 import { useAsked } from '../../agent/use-asked.ts';
@@ -137,10 +137,7 @@ function Others(): JSX.Element {
         <Keys />
       </PageCard>
       <PageCard page="account">
-        <li>
-          {t.settings.names['plan']}
-          {t.common.colon} {t.settings.values[saved.plan] ?? saved.plan}
-        </li>
+        <Partner />
       </PageCard>
       <PageCard page="advanced">
         <li>Holdfast {version}</li>
@@ -189,6 +186,18 @@ function Channels({ settings: { notices } }: { readonly settings: Settings }): J
         <li>{t.settings.quiet(t.settings.inHours(notices.quietHours))}</li>
       )}
     </>
+  );
+}
+
+/** Whoever has no partner has no plan either: only programs notice the one that limits them. */
+function Partner(): JSX.Element {
+  const { data } = useAsked((signal) => ask<Account>('GET', '/account', { signal }), []);
+  const partner = data?.partner ?? null;
+  return (
+    <li>
+      {t.account.partner}
+      {t.common.colon} {partner === null ? t.common.none : <Own>{partner.service}</Own>}
+    </li>
   );
 }
 
