@@ -79,6 +79,7 @@ const EXITS = [
   ['10', 'There is no repository.'],
   ['11', 'The repository is locked.'],
   ['12', 'Wrong passphrase.'],
+  ['129', 'The terminal was closed.'],
   ['130', 'Interrupted.'],
 ] as const;
 
@@ -146,7 +147,8 @@ function afterOptions(command: Command): readonly [remarks: string, examples: st
 function remarks(command: Command): readonly string[] {
   const [text] = afterOptions(command);
   if (text === '') return [];
-  return text.split(/\n{2,}/).map((part) => paragraph(part.split('\n').map(plain).join('\n.br\n')));
+  // The lines of `--help` are as wide as a terminal, and narrower pages would break each of them twice.
+  return text.split(/\n{2,}/).map((part) => paragraph(plain(part.replaceAll('\n', ' '))));
 }
 
 function examples(command: Command, head: (text: string) => string): readonly string[] {

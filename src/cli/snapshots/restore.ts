@@ -59,7 +59,7 @@ export function define(command: Command, context: Context): void {
     )
     .argument('[path...]', 'what to restore, by the paths it had; everything if left out')
     .optionsGroup('Where to:')
-    .option('-t, --target <dir>', 'Restore into this directory, below full paths')
+    .option('-t, --target <dir>', 'Restore into this directory, keeping full paths')
     .option('--in-place', 'Restore to the original location')
     .optionsGroup('What to restore:')
     .option('-i, --include <pattern>', 'Only what matches, as in .gitignore (repeatable)', collect)
