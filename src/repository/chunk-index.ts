@@ -234,16 +234,48 @@ export async function readPackDirectory(
   return { name, cipher, generation, salt, sealedBy, directory };
 }
 
+/** A chunk of which a pack says that it has it. */
+export interface Claim {
+  /** Its first 16 bytes at least. */
+  readonly id: Buffer;
+  readonly location: ChunkLocation;
+}
+
 /** The packs and the chunk table of a set of pack directories. */
-export function fillTable(indexed: readonly IndexedPack[]): {
-  packs: KnownPack[];
-  table: ChunkTable;
-  chunks: number;
-} {
+export interface FilledTable {
+  readonly packs: KnownPack[];
+  readonly table: ChunkTable;
+  readonly chunks: number;
+  /**
+   * By pack number: one claim of each pack that claims a chunk which another pack claims too, where only one of the two
+   * can be right. Chunks of different makers have different ids, as the keys of their ids differ.
+   */
+  readonly disputed: ReadonlyMap<number, Claim>;
+}
+
+export function fillTable(indexed: readonly IndexedPack[]): FilledTable {
   const chunks = indexed.reduce((sum, pack) => sum + pack.directory.lengths.length, 0);
   const table = ChunkTable.create(chunks, indexed.length);
-  const packs = eachChunk(indexed, (ids, at, location) => table.add(ids, at, location));
-  return { packs, table, chunks };
+  const makers = indexed.map(makerOf);
+  const disputed = new Map<number, Claim>();
+  const packs = eachChunk(indexed, (ids, at, location) => {
+    const isNew = table.add(ids, at, location);
+    if (isNew || makers[location.pack] === FULL_KEY) return;
+    const first = table.find(ids, at);
+    const maker = first === undefined ? undefined : makers[first.pack];
+    if (first === undefined || maker === FULL_KEY || maker === makers[location.pack]) return;
+    const id = ids.subarray(at, at + (indexed[location.pack]?.directory.idBytes ?? 0));
+    for (const claimed of [first, location])
+      if (!disputed.has(claimed.pack)) disputed.set(claimed.pack, { id, location: claimed });
+  });
+  return { packs, table, chunks, disputed };
+}
+
+const FULL_KEY = -1;
+
+/** Who can have made a pack: a full key (-1), anybody (0), or the write-only key of this number. */
+function makerOf(pack: IndexedPack): number {
+  return isTrusted(pack) ? FULL_KEY : pack.sealedBy;
 }
 
 /** Calls `take` for every chunk; pack numbers in locations are positions in the returned list. */

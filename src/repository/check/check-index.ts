@@ -5,13 +5,13 @@ import { IdEnds } from './check-ids.ts';
 import { disagreement, type PackIdentity } from './check-pack.ts';
 import type { Findings } from './check-report.ts';
 import {
-  fillTable,
   inOrderOfTrust,
   isDamage,
   readIndexObjects,
   readPackDirectory,
   type ChunkIndex,
 } from '../chunk-index.ts';
+import { believed } from '../contents/false-claims.ts';
 import type { Listed } from '../objects/listing.ts';
 import { mapParallel } from '../objects/parallel.ts';
 import type { Repository } from '../repository.ts';
@@ -88,14 +88,9 @@ export async function readIndexForCheck(
     ...uncovered,
   ];
   const indexNames = [...objects.keys()].filter((name) => !superseded.has(name));
-  const index = {
-    leftOut: new Set<string>(),
-    ...fillTable(inOrderOfTrust(usable, listed, { last })),
-    damaged,
-    indexNames,
-    uncovered,
-    missing: [...lost.keys()],
-  };
+  const facts = { leftOut: new Set<string>(), damaged, indexNames, uncovered, missing: [...lost.keys()] };
+  const packs = inOrderOfTrust(usable, listed, { last });
+  const index = await believed(repository, { packs, ...facts }, signal);
   const ids = new IdEnds(index);
   for (const { name, directory } of uncovered) ids.takeDirectory(name, directory);
   return { index, ids, claims, lost, gone, listed };

@@ -23,7 +23,8 @@ import {
   Findings,
 } from './check-report.ts';
 import { type Traversal, traverseTrees } from './check-trees.ts';
-import { type ChunkIndex, fillTable, inOrderOfTrust } from '../chunk-index.ts';
+import { type ChunkIndex, inOrderOfTrust } from '../chunk-index.ts';
+import { believed } from '../contents/false-claims.ts';
 import { writeOnlyInUse } from '../keys/keys.ts';
 import { type Listed, packKey } from '../objects/listing.ts';
 import { rememberHeads } from '../remember-seen.ts';
@@ -114,7 +115,8 @@ export async function check(
   const before = { ...packOptions, before: chosenResults };
   const results = await readPacks(repository, inDoubt, checked, before, findings, observer, signal);
   const last = lastPacks(snapshots.tombstones);
-  const trueIndex = withTruth(checked, last, new Map([...directories.differing, ...results.differing]));
+  const differing = new Map([...directories.differing, ...results.differing]);
+  const trueIndex = await withTruth(repository, { ...checked, last, differing }, signal);
   const index = trueIndex ?? checked.index;
   // The first walk may have passed trees before the packs' directories were read. If any id differs, a second walk
   // finds which files name it. Where index objects are wrong, the true index is walked instead; ids are then not
@@ -206,14 +208,19 @@ function packsIn({ claims, index }: CheckedIndex): readonly IndexedPack[] {
 }
 
 /** The index corrected by the packs' own directories; undefined when the index objects are right. */
-function withTruth(
-  checked: CheckedIndex & { readonly listed: ReadonlyMap<string, Listed> },
-  last: LastPacks,
-  differing: ReadonlyMap<string, IndexedPack>,
-): ChunkIndex | undefined {
+async function withTruth(
+  repository: Repository,
+  checked: CheckedIndex & {
+    readonly listed: ReadonlyMap<string, Listed>;
+    readonly last: LastPacks;
+    readonly differing: ReadonlyMap<string, IndexedPack>;
+  },
+  signal: AbortSignal,
+): Promise<ChunkIndex | undefined> {
+  const { index, listed, last, differing } = checked;
   if (differing.size === 0) return undefined;
   const usable = packsIn(checked).map((pack) => differing.get(pack.name) ?? pack);
-  return { ...checked.index, ...fillTable(inOrderOfTrust(usable, checked.listed, { last })) };
+  return await believed(repository, { ...index, packs: inOrderOfTrust(usable, listed, { last }) }, signal);
 }
 
 /** Combines the results of packs and trees: which chunks cannot be read, and which finding says why. */

@@ -4,6 +4,7 @@ import type { IndexedPack } from '../../format/index-object.ts';
 import { loadIndex, loadPacks, type ChunkIndex } from '../chunk-index.ts';
 import type { Repository } from '../repository.ts';
 import type { LastPacks } from '../tombstones.ts';
+import { believed } from './false-claims.ts';
 
 /**
  * The index for reading. Packs marked for deletion exist until the grace period is over and may be the only ones that
@@ -15,7 +16,8 @@ export async function loadForReading(
   last: LastPacks,
   signal: AbortSignal,
 ): Promise<ChunkIndex> {
-  return await loadIndex(repository, { without: new Set(), last }, signal);
+  const loaded = await loadPacks(repository, { without: new Set(), last }, signal);
+  return await believed(repository, loaded, signal);
 }
 
 export interface WritingOptions {

@@ -1,7 +1,8 @@
 import { RepositoryError } from '../../base/errors.ts';
 import { holdfastThere } from '../../base/holdfast-command.ts';
 import { traverseTrees } from '../check/check-trees.ts';
-import { fillTable, loadPacks, type ChunkIndex, type LoadOptions } from '../chunk-index.ts';
+import { loadPacks, type ChunkIndex, type LoadOptions } from '../chunk-index.ts';
+import { believed } from '../contents/false-claims.ts';
 import { liveSessions, type LiveSession } from '../live-sessions.ts';
 import { listNamed, type Listed } from '../objects/listing.ts';
 import type { Repository } from '../repository.ts';
@@ -69,7 +70,7 @@ export async function takeStock(
   const indexObjects = await listNamed(destination, 'index/', signal);
   const last = lastPacks(snapshots.tombstones);
   const loaded = await loadPacks(repository, { ...options, without: new Set(), last }, signal);
-  const index: ChunkIndex = { ...loaded, ...fillTable(loaded.packs) };
+  const index = await believed(repository, loaded, signal);
   const readable = new Map(index.packs.map((pack, number) => [pack.name, number]));
   requireNoneLost('packs', listed.keys(), await listNamed(destination, 'packs/', signal));
   const keyOf = writersOfKeys(repository);

@@ -71,7 +71,9 @@ describe('manual pages', () => {
     expect(pages['holdfast-service.1']).toContain('sudo holdfast service install');
     expect(Object.values(pages).join('')).not.toContain(plain(root));
     expect(pages['holdfast-sources.1']).toContain('.SH HOLDFAST SOURCES ADD');
-    expect(pages['holdfast-check.1']).toContain('.PP\nWithout options, everything except the data itself is verified. ');
+    expect(pages['holdfast-check.1']).toContain(
+      '.PP\nWithout options, everything except the data itself is verified. ',
+    );
     expect(pages['holdfast-check.1']).not.toContain('.br');
   });
 
