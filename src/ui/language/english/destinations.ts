@@ -1,7 +1,7 @@
 export const destinations = {
   about:
     'Where your backups go. Two destinations are safer than one, and one of them should be away from this computer.',
-  embedded: 'On this computer:',
+  here: 'On this computer',
   usedBy: 'Used by',
   space: 'Space',
   used: (bytes: string) => `${bytes} used`,

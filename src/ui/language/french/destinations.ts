@@ -3,7 +3,7 @@ import type { Texts } from '../english/english.ts';
 export const destinations: Texts['destinations'] = {
   about:
     'Là où vont les sauvegardes. Deux destinations sont plus sûres qu’une seule ; l’une d’elles devrait être ailleurs.',
-  embedded: 'Sur cet ordinateur :',
+  here: 'Sur cet ordinateur',
   usedBy: 'Utilisée par',
   space: 'Espace',
   used: (bytes) => `${bytes} occupés`,

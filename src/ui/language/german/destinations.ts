@@ -2,7 +2,7 @@ import type { Texts } from '../english/english.ts';
 
 export const destinations: Texts['destinations'] = {
   about: 'Wohin die Sicherungen gehen. Zwei Ziele sind sicherer als eines; eines davon sollte anderswo sein.',
-  embedded: 'Auf diesem Rechner:',
+  here: 'Auf diesem Rechner',
   usedBy: 'Verwendet von',
   space: 'Platz',
   used: (bytes) => `${bytes} belegt`,

@@ -3,7 +3,7 @@ import type { Texts } from '../english/english.ts';
 export const destinations: Texts['destinations'] = {
   about:
     'Dónde se guardan las copias de seguridad. Dos destinos son más seguros que uno; uno de ellos debería estar en otro lugar.',
-  embedded: 'En este equipo:',
+  here: 'En este equipo',
   usedBy: 'Lo usan',
   space: 'Espacio',
   used: (bytes) => `${bytes} ocupados`,

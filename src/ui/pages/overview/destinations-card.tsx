@@ -37,17 +37,20 @@ function Destination({
   readonly destination: OverviewDestination;
   readonly lost: Lost | undefined;
 }): JSX.Element {
-  const { name, url, stored, last_check: check, last_drill: drill } = destination;
+  const { name, url, stored, last_check: check, last_drill: drill, is_embedded: isEmbedded } = destination;
   const texts = t.overview.destinations;
   return (
     <div class="destination">
       <details class="row-details">
         <summary>
           <span class="row-name">
-            <strong>
-              <Place name={name} />
-            </strong>
+            <strong>{isEmbedded ? t.destinations.here : <Place name={name} />}</strong>
             <small>
+              {isEmbedded ? (
+                <>
+                  <Place name={name} />{' '}
+                </>
+              ) : null}
               <Path>{url}</Path>
             </small>
           </span>
@@ -55,7 +58,7 @@ function Destination({
             <Presence {...destination} lost={lost} />{' '}
             {destination.is_default ? <Tag>{texts.isDefault}</Tag> : null}{' '}
             {destination.same_disk === true ? <Tag look="warning">{texts.sameDisk}</Tag> : null}
-            {destination.is_embedded && !destination.is_default ? <Tag>{t.destinations.earlier}</Tag> : null}
+            {isEmbedded && !destination.is_default ? <Tag>{t.destinations.earlier}</Tag> : null}
           </span>
           <span class="row-fact number">{lost === undefined ? spaceOf(destination) : null}</span>
         </summary>

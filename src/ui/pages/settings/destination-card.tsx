@@ -56,7 +56,8 @@ export function DestinationCard({ name, item, setting, isDefault }: DestinationC
       <p>
         {setting === undefined ? (
           <>
-            {t.destinations.embedded} {item === undefined ? null : <Path>{item.url}</Path>}
+            {t.destinations.here}
+            {t.common.colon} {item === undefined ? null : <Path>{item.url}</Path>}
           </>
         ) : (
           <Path>{setting.url}</Path>
