@@ -152,6 +152,7 @@ test('a part is taken of a blob that comes whole', async () => {
   answer = (_, response) => {
     response.writeHead(200, {
       'content-length': 10,
+      etag: '"1"',
       'content-type': 'application/octet-stream',
       'last-modified': new Date(0).toUTCString(),
       'x-ms-request-id': '1',
