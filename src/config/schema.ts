@@ -171,7 +171,12 @@ const Notices = {
   email: orNull(
     object(
       {
-        host: Type.String({ description: 'The mail server.', minLength: 1, maxLength: 255 }),
+        host: Type.String({
+          description: 'The mail server.',
+          format: 'host-name',
+          minLength: 1,
+          maxLength: 255,
+        }),
         port: count('Its port: 465 for TLS from the beginning, else STARTTLS.', {
           default: 587,
           minimum: 1,

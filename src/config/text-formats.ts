@@ -1,4 +1,5 @@
 /** Formats of text settings. Each checks a text, and describes what is wrong with it. */
+import { isIP } from 'node:net';
 import { HoldfastError, RequestError } from '../base/errors.ts';
 import { parseDuration, parseSize } from '../base/units.ts';
 import { secretInUrl } from '../base/redact.ts';
@@ -82,6 +83,13 @@ const CHECKS = {
   'marker-name': (text: string): void => checkFileName(text.split(':')[0] ?? ''),
   location: checkLocation,
   'web-url': checkWebUrl,
+  'host-name': (text: string): void => {
+    if (isIP(text) === 0 && !/^[^\s/:@[\]]+$/.test(text))
+      throw wrong(
+        `"${short(text)}" is not the name of a machine`,
+        'Write only the name, such as mail.example.org, or an IP address without brackets. The port has a setting of its own.',
+      );
+  },
   'mail-address': (text: string): void => {
     if (!/^[^\s@<>]+@[^\s@<>]+$|^[^<>\r\n]*<[^\s@<>]+@[^\s@<>]+>$/.test(text))
       throw wrong('This is not an e-mail address', 'Write it as name@host, or "Name <name@host>".');

@@ -31,7 +31,7 @@ export interface JobHostParts
   readonly log: Pick<Logger, 'info'>;
   readonly drills: Pick<DrillRecords, 'record'>;
   readonly surroundings: Pick<Surroundings, 'judged'>;
-  readonly ends: Pick<JobEnds, 'keep' | 'delayed' | 'ended'>;
+  readonly ends: Pick<JobEnds, 'keep' | 'delayed' | 'ended' | 'warned'>;
 }
 
 export function createJobHost(parts: JobHostParts): JobHost {
@@ -54,6 +54,7 @@ export function createJobHost(parts: JobHostParts): JobHost {
       keepOutcome(job, outcome, parts);
     },
     ended: (job) => ends.ended(job),
+    warned: (job) => ends.warned(job),
   };
 }
 

@@ -50,3 +50,11 @@ function within(extent: Extent, key: string): Extent {
     },
   );
 }
+
+/** A copy of a part of an object that came whole: a view would keep all of it in memory. */
+export function partOf(
+  whole: Buffer,
+  { start, end }: { readonly start: number; readonly end: number },
+): Buffer {
+  return Buffer.from(new Uint8Array(whole.subarray(start, end)).buffer);
+}

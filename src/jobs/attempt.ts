@@ -10,9 +10,9 @@ import type { EngineLauncher, RunningEngine } from './engine-launcher.ts';
 import { type HookResult, runHook } from './hooks.ts';
 import type { JobBook } from './job-book.ts';
 import type { JobHost } from './job-host.ts';
-import { inPhase, progressed, type ProgressNow, waiting, warned } from './job-states.ts';
+import { inPhase, progressed, type ProgressNow, waiting, warned, warnedAfterwards } from './job-states.ts';
 import { endLeftHook, forgetHook, noteHook } from './left-hooks.ts';
-import type { Job, JobError, Wait } from './job.ts';
+import type { Job, JobError, JobProblem, Wait } from './job.ts';
 import { waitText } from './wait-text.ts';
 import type { Held, JobPlaces } from './queue.ts';
 
@@ -42,7 +42,7 @@ export function outcomeOf(end: AttemptEnd): EngineOutcome | null {
 }
 
 export interface AttemptSetup {
-  readonly host: Pick<JobHost, 'hookRuns' | 'opened' | 'tried' | 'heldUp'>;
+  readonly host: Pick<JobHost, 'hookRuns' | 'opened' | 'tried' | 'heldUp' | 'warned'>;
   readonly book: JobBook;
   readonly launcher: EngineLauncher;
   readonly clock: Clock;
@@ -167,10 +167,21 @@ export class Attempt {
     try {
       if (hooks === null || hooks.after === null) return;
       const result = await this.#hook('after', hooks, job, this.#after.signal);
-      if (!result.ok) this.#log('warn', `The command after the job ${result.reason}: ${hooks.after}`);
+      if (!result.ok) this.#warnAfterwards(job, `The command after the job ${result.reason}: ${hooks.after}`);
     } finally {
       this.#over.abort();
     }
+  }
+
+  /** Such a command starts again what the one before has stopped, or removes what it made. A job that failed says so anyway. */
+  #warnAfterwards(job: Job, message: string): void {
+    this.#log('warn', message);
+    if (job.status !== 'completed') return;
+    const { book, host } = this.#setup;
+    this.#show(() => {
+      book.addProblem(this.#id, hookProblem(job, message));
+      host.warned(book.change(this.#id, warnedAfterwards).job);
+    });
   }
 
   async #hookBefore(job: Job, hooks: HookSettings | null): Promise<AttemptEnd | undefined> {
@@ -189,9 +200,8 @@ export class Attempt {
   }
 
   /** What the command should have prepared may be missing from the backup, so its failure counts as a warning. */
-  #warnOfHook({ spec }: Job, message: string): void {
-    const path = spec.type === 'backup' ? spec.source : spec.destination;
-    this.#show(() => this.#setup.book.addProblem(this.#id, { path, code: 'HOOK_FAILED', message }));
+  #warnOfHook(job: Job, message: string): void {
+    this.#show(() => this.#setup.book.addProblem(this.#id, hookProblem(job, message)));
     this.#hookFailed = true;
     this.#warnings += 1;
     this.#log('warn', message);
@@ -405,4 +415,8 @@ export class Attempt {
   #logAll(level: 'info' | 'warn', texts: readonly string[]): void {
     this.#show(() => this.#setup.book.logAll(this.#id, level, texts));
   }
+}
+
+function hookProblem({ spec }: Job, message: string): JobProblem {
+  return { path: spec.type === 'backup' ? spec.source : spec.destination, code: 'HOOK_FAILED', message };
 }

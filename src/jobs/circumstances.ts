@@ -64,7 +64,7 @@ async function textOf(file: string): Promise<string> {
 
 /** False when NetworkManager is missing, or does not know. */
 async function saysMetered(nmcli: string): Promise<boolean> {
-  const fields = 'GENERAL.DEVICE,GENERAL.METERED,IP4.GATEWAY,IP6.GATEWAY';
+  const fields = 'GENERAL.DEVICE,GENERAL.TYPE,GENERAL.METERED,IP4.GATEWAY,IP4.ROUTE,IP6.GATEWAY,IP6.ROUTE';
   const { promise, resolve } = Promise.withResolvers<string>();
   const options = { timeout: ANSWER_MS, env: { LC_ALL: 'C', PATH: '/usr/bin:/bin:/usr/sbin:/sbin' } };
   execFile(nmcli, ['-t', '-f', fields, 'device', 'show'], options, (error, text) => {
@@ -73,18 +73,57 @@ async function saysMetered(nmcli: string): Promise<boolean> {
   return isMetered(await promise);
 }
 
-/** Whether a device with a gateway is metered, from the terse answer of `nmcli device show`. */
+interface WayOut {
+  readonly isMetered: boolean;
+  /** What goes through it leaves by another device. */
+  readonly isTunnel: boolean;
+  /** The lowest of its default routes, undefined where it is not told: the device with the lowest one is used. */
+  readonly metric: number | undefined;
+}
+
+/**
+ * Whether a device with a gateway is metered, from the terse answer of `nmcli device show`. One that is only there in case
+ * another fails, such as a modem beside a cable, does not count.
+ */
 export function isMetered(answer: string): boolean {
-  return answer.split(/\n\s*\n/).some((device) => {
-    const values = new Map(
-      device.split('\n').map((line) => {
-        const at = line.indexOf(':');
-        return [line.slice(0, at), line.slice(at + 1).trim()] as const;
-      }),
+  const ways = answer.split(/\n\s*\n/).flatMap(wayOut);
+  const used = (metered: WayOut): boolean =>
+    !ways.some(
+      ({ isMetered: costs, isTunnel, metric }) =>
+        !costs &&
+        !isTunnel &&
+        metric !== undefined &&
+        metered.metric !== undefined &&
+        metric < metered.metric,
     );
-    const leadsOut = ['IP4.GATEWAY', 'IP6.GATEWAY'].some(
-      (name) => !['', '--'].includes(values.get(name) ?? ''),
-    );
-    return leadsOut && (values.get('GENERAL.METERED') ?? '').startsWith('yes');
+  return ways.some((way) => way.isMetered && used(way));
+}
+
+const TUNNELS: ReadonlySet<string> = new Set(['tun', 'wireguard', 'vpn', 'ip-tunnel', 'ppp']);
+
+/** Empty for a device that does not lead out. */
+function wayOut(device: string): WayOut[] {
+  const lines = device.split('\n').map((line): readonly [string, string] => {
+    const at = line.indexOf(':');
+    return [
+      line.slice(0, at),
+      line
+        .slice(at + 1)
+        .replaceAll('\\', '')
+        .trim(),
+    ];
   });
+  const values = new Map(lines);
+  if (['IP4.GATEWAY', 'IP6.GATEWAY'].every((name) => ['', '--'].includes(values.get(name) ?? ''))) return [];
+  const metrics = lines
+    .filter(([name, route]) => /^IP[46]\.ROUTE\b/.test(name) && /dst = (?:0\.0\.0\.0|::)\/0\b/.test(route))
+    .map(([, route]) => Number(/\bmt = (\d+)/.exec(route)?.[1]))
+    .filter((metric) => !Number.isNaN(metric));
+  return [
+    {
+      isMetered: (values.get('GENERAL.METERED') ?? '').startsWith('yes'),
+      isTunnel: TUNNELS.has(values.get('GENERAL.TYPE') ?? ''),
+      metric: metrics.length === 0 ? undefined : Math.min(...metrics),
+    },
+  ];
 }

@@ -117,7 +117,8 @@ export function createJobBook(
         const next = withoutSecrets(step(before), redact);
         assertStep(before.job, next.job);
         jobs.update(next);
-        feed.store(eventOf(isTerminal(next.job.status) ? 'job.finished' : 'job.updated', next.job, false));
+        const hasFinished = isTerminal(next.job.status) && !isTerminal(before.job.status);
+        feed.store(eventOf(hasFinished ? 'job.finished' : 'job.updated', next.job, false));
         // Before the journal line of the job, which must not be in the journal without what `also` stores.
         also?.(next.job);
         journal.append({ kind: 'job', record: next });

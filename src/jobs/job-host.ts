@@ -34,6 +34,8 @@ export interface JobHost {
   endDelayed(job: Job): void;
   /** An engine has completed a job; called before `ended`. A throw is reported as trouble. */
   completed(job: Job, outcome: EngineOutcome): void;
+  /** A job that has ended got a warning since. A throw is reported as trouble. */
+  warned(job: Job): void;
   /** A job has ended. A throw is reported as trouble. */
   ended(job: Job): void;
 }

@@ -1,4 +1,5 @@
 /** The life of a job as pure steps. Each returns the changed record. */
+import { isDeepStrictEqual } from 'node:util';
 import { BugError } from '../base/errors.ts';
 import { holdfast } from '../base/holdfast-command.ts';
 import { NO_BOOKKEEPING, type JobBookkeeping, type JobRecord } from '../db/jobs.ts';
@@ -33,13 +34,23 @@ export function isTerminal(status: JobStatus): boolean {
 }
 
 /**
- * Checks a change of a stored job: a finished job never changes, and a status may only be followed by those that `NEXT` allows.
+ * Checks a change of a stored job: a finished job never changes except by `warnedAfterwards`, and a status may only be followed
+ * by those that `NEXT` allows.
  * @throws {BugError}
  */
 export function assertStep(before: Job, after: Job): void {
-  const fine = before.status === after.status ? !isTerminal(before.status) : isNext(before, after);
+  const isSame = before.status === after.status;
+  const fine = isSame ? !isTerminal(before.status) || isWarning(before, after) : isNext(before, after);
   if (fine) return;
   throw new BugError(`Job ${before.id} cannot go from ${before.status} to ${after.status}`);
+}
+
+function isWarning(before: Job, after: Job): boolean {
+  return isDeepStrictEqual(after, withWarning(before));
+}
+
+function withWarning(job: Job): Job {
+  return { ...job, result: 'warning', warnings_count: job.warnings_count + 1 };
 }
 
 function isNext(before: Job, after: Job): boolean {
@@ -156,6 +167,11 @@ export function completed({ job, bookkeeping }: JobRecord, outcome: EngineOutcom
     },
     bookkeeping,
   };
+}
+
+/** The command after a completed job failed: its end has been stored and handed to that command. */
+export function warnedAfterwards({ job, bookkeeping }: JobRecord): JobRecord {
+  return { job: job.status === 'completed' ? withWarning(job) : job, bookkeeping };
 }
 
 export function failed({ job, bookkeeping }: JobRecord, error: JobError, nowMs: number): JobRecord {

@@ -97,7 +97,7 @@ export function sentenceOf(said: Statement, checks: readonly StatusCheck[], nowM
     case 'last_failed':
       return `Protected, but the last backup of ${names}${toWords(to)} failed${said.reason === 'other' ? '' : because(said.reason)}. The last good one is ${age} old.`;
     case 'command_failed':
-      return `Protected, but the command before the last backup of ${names}${toWords(to)} failed. The last good one is ${age} old.`;
+      return `Protected, but a command before or after the last backup of ${names}${toWords(to)} failed. The last good one is ${age} old.`;
     case 'files_unread':
       return `Protected, except ${unreadCount(figures)} we could not read${files.length === 0 ? '' : `: ${namedFiles(said)}`}.`;
     case 'clock_behind':
@@ -154,7 +154,7 @@ export function adviceOf(one: Statement): string {
     case 'name_claimed':
       return `It does not count as a backup of that machine. The alarm says what to do: ${holdfast`alarms`}. If the machine has moved to that key: ${holdfast`alarms --acknowledge`}`;
     case 'command_failed':
-      return `What it prepares, such as a database dump, may be missing from that backup, or old. The job has what it printed: ${holdfast`jobs ID --log`}`;
+      return `What it prepares, such as a database dump, may be missing from that backup, or old. What it starts again may still be stopped. The job has what it printed: ${holdfast`jobs ID --log`}`;
     case 'files_unread':
       return files.length === 0
         ? `The job names them: ${holdfast`jobs`}`

@@ -65,6 +65,7 @@ function startAgent(): Agent {
     ended: () => undefined,
     trouble: (error) => troubles.push(error),
     heldUp: () => undefined,
+    warned: () => undefined,
     judged: (_, outcome) => outcome,
   };
   const runner = new Runner(setup);

@@ -77,6 +77,7 @@ export function openQueueSite(): QueueSite {
       ended: () => undefined,
       trouble: (error) => troubles.push(error),
       heldUp: () => undefined,
+      warned: () => undefined,
       judged: (_, outcome) => outcome,
     };
     const runner = new Runner(setup);

@@ -31,6 +31,8 @@ export type StoreFault =
   | 'cut-short'
   /** The whole object in place of a part. */
   | 'whole'
+  /** The part that was asked for, with status 200, as from a proxy that takes it from the whole object. */
+  | 'part-as-200'
   /** The part after the one that was asked for. */
   | 'other-part'
   /** Says that it has taken the object, and has nothing. */
@@ -254,7 +256,7 @@ function read(
     return;
   }
   const part = isPart ? body.subarray(start, end) : body;
-  response.writeHead(isPart ? 206 : 200, {
+  response.writeHead(isPart && fault !== 'part-as-200' ? 206 : 200, {
     ...head,
     'content-length': part.length,
     ...(isPart ? { 'content-range': `bytes ${start}-${end - 1}/${body.length}` } : {}),

@@ -165,7 +165,7 @@ export const SOURCES: readonly SituationRow[] = [
     error: { code: 'HOOK_FAILED' },
   },
   {
-    what: 'The same, where the settings say `"onFailure": "warn"`: the backup runs all the same',
+    what: 'The same, where the settings say `"onFailure": "warn"`: the backup runs all the same; or the command after a backup fails',
     says: { code: 'command_failed' },
   },
 ];

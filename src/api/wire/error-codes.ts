@@ -269,7 +269,7 @@ export const ERROR_CODES = {
     null,
     'later',
     'Command failed',
-    'The command before the job failed, so the job was not started, or it ran with a warning, depending on the settings.',
+    'The command before the job failed, so the job was not started, or it ran with a warning, depending on the settings. Or the command after it failed, which is a warning.',
   ),
   SECRET_UNAVAILABLE: entry(
     null,

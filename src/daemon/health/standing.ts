@@ -33,7 +33,7 @@ export interface Standing {
   readonly unread: Unread;
   /** Whether the exclude rules left out everything in the source from the last completed backup. */
   readonly isLeftOut: boolean;
-  /** Whether the command before the last completed backup failed, and the settings let the backup run all the same. */
+  /** Whether a command before or after the last completed backup failed. Before it, the settings let the backup run all the same. */
   readonly hasFailedCommand: boolean;
 }
 
@@ -197,12 +197,12 @@ function leftOutCheck(all: readonly Standing[]): readonly StatusCheck[] {
   return [{ name: 'left out', status: 'error', message }];
 }
 
-/** The backup is complete, but what the command should have prepared may be missing from it. */
+/** The backup is complete, but what a command should have prepared may be missing from it, or what it stopped is still stopped. */
 function commandCheck(all: readonly Standing[]): readonly StatusCheck[] {
   const count = new Set(all.filter((one) => one.hasFailedCommand).map(({ source }) => source.path)).size;
   if (count === 0) return [];
   const which = count === 1 ? 'the last backup of one source' : `the last backups of ${count} sources`;
-  const message = `The command before ${which} failed. The job has what it printed.`;
+  const message = `A command before or after ${which} failed. The job has what it printed.`;
   return [{ name: 'commands', status: 'warning', message }];
 }
 

@@ -67,6 +67,11 @@ export class JobEnds {
     for (const other of this.#parts.others) this.#guarded(() => other(job));
   }
 
+  /** To be called when a job that has ended got a warning since: what was said of its end is no longer all. Never throws. */
+  warned(job: Job): void {
+    this.#guarded(() => tellOfJob(job, this.#parts));
+  }
+
   /** Reports the ends in the list. To be called at the start and periodically. Never throws. */
   makeUp(): void {
     const { jobs } = this.#parts.database;

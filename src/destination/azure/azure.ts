@@ -12,7 +12,7 @@ import type { DestinationKind } from '../../base/errors.ts';
 import type { AzureAccess } from '../access.ts';
 import { bodyStream, collectBody } from '../body.ts';
 import { largestObject } from '../bounds.ts';
-import { extentOf } from '../byte-range.ts';
+import { extentOf, partOf } from '../byte-range.ts';
 import type { ByteRange, Destination, ObjectStat } from '../destination.ts';
 import { TAKEN, failure } from '../http-failure.ts';
 import { flatDestination } from '../flat-destination.ts';
@@ -201,9 +201,11 @@ async function download(
   moving.moved();
   const body = reply.readableStreamBody as Readable | undefined;
   try {
-    const length = expectedLength(store, key, range, reply);
+    const { length, isPart } = expectedLength(store, key, range, reply);
     if (body === undefined) throw senseless(store, 'read', key, 'the answer has no body');
-    return await collectBody(body, length, key, moving);
+    const bytes = await collectBody(body, length, key, moving);
+    if (range === undefined || isPart) return bytes;
+    return partOf(bytes, { start: range.offset, end: range.offset + range.length });
   } finally {
     body?.destroy();
   }
@@ -214,13 +216,17 @@ function expectedLength(
   key: string,
   range: ByteRange | undefined,
   { contentLength: length, contentRange }: BlobDownloadResponseParsed,
-): number {
+): { readonly length: number; readonly isPart: boolean } {
   if (length === undefined || length > largestObject(key))
     throw senseless(store, 'read', key, 'the answer has no length or is too long');
-  if (range === undefined) return length;
-  const [, from, to, size] = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(contentRange ?? '') ?? [];
-  if (from === undefined)
-    throw senseless(store, 'read', key, 'the store sent the whole object instead of a part');
+  if (range === undefined) return { length, isPart: false };
+  // A server may answer a range with the whole object (RFC 9110, 14.2), and proxies drop the header of ranges.
+  if (contentRange === undefined) {
+    extentOf(range, length, key);
+    return { length, isPart: false };
+  }
+  const [, from, to, size] = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(contentRange) ?? [];
+  if (from === undefined) throw senseless(store, 'read', key, 'the store does not say which part it sent');
   extentOf(range, Number(size), key);
   if (
     Number(from) !== range.offset ||
@@ -228,7 +234,7 @@ function expectedLength(
     length !== range.length
   )
     throw senseless(store, 'read', key, 'the store sent a different part than requested');
-  return length;
+  return { length, isPart: true };
 }
 
 async function deleteBlob(store: AzureStore, key: string, signal: AbortSignal): Promise<void> {

@@ -5,7 +5,7 @@ import type { PutObjectCommandInput } from '@aws-sdk/client-s3';
 import { DestinationError, isProtectedForNow } from '../../base/errors.ts';
 import { bodyStream, collectBody } from '../body.ts';
 import { largestObject } from '../bounds.ts';
-import { extentOf } from '../byte-range.ts';
+import { extentOf, partOf } from '../byte-range.ts';
 import type { ByteRange } from '../destination.ts';
 import { TAKEN, failure, meaning } from '../http-failure.ts';
 import type { Moving } from '../stall.ts';
@@ -196,20 +196,25 @@ async function fetchBytes(
     moving.moved();
     const body = reply.Body as Readable | undefined;
     try {
-      const { length, total } = expectedLength(url, key, part.range, {
+      const {
+        length,
+        total,
+        part: wanted,
+      } = expectedLength(url, key, part.range, {
         length: reply.ContentLength,
         range: reply.ContentRange,
         status: reply.$metadata.httpStatusCode,
       });
       if (body === undefined) throw senseless('read', url, key, 'the answer has no body');
-      return { bytes: await collectBody(body, length, key, moving), total };
+      const bytes = await collectBody(body, length, key, moving);
+      return { bytes: wanted === undefined ? bytes : partOf(bytes, wanted), total };
     } finally {
       body?.destroy();
     }
   });
 }
 
-/** How many bytes must arrive, according to the headers of the answer. */
+/** How many bytes must arrive, according to the headers of the answer, and the part of them that is wanted if not all are. */
 function expectedLength(
   url: string,
   key: string,
@@ -219,15 +224,20 @@ function expectedLength(
     readonly range: string | undefined;
     readonly status: number | undefined;
   },
-): { readonly length: number; readonly total: number } {
+): { readonly length: number; readonly total: number; readonly part?: Span } {
   if (said.length === undefined || said.length > largestObject(key))
     throw senseless('read', url, key, 'the answer has no length or is too long');
   const { length } = said;
-  // Some stores answer a range over the whole object with 200 and no range.
-  if (range === undefined && said.status === 200) return { length, total: length };
+  // A server may answer a range with the whole object (RFC 9110, 14.2), and proxies drop the header of ranges. With a range, a
+  // status 200 comes from proxies that take the part themselves.
+  if (said.status === 200 && said.range === undefined) {
+    if (range === undefined) return { length, total: length };
+    if (range.offset >= 0) extentOf(range, length, key);
+    return { length, total: length, part: placeOf(range, length) };
+  }
   const [, from, to, size] = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(said.range ?? '') ?? [];
-  if (said.status !== 206 || from === undefined || to === undefined || size === undefined)
-    throw senseless('read', url, key, 'the store sent the whole object instead of a part');
+  if (from === undefined || to === undefined || size === undefined)
+    throw senseless('read', url, key, 'the store does not say which part it sent');
   const total = Number(size);
   const { start, end } = placeOf(range, total);
   // When the object is shorter than the range, this error says so.
@@ -237,10 +247,12 @@ function expectedLength(
   return { length, total };
 }
 
-function placeOf(
-  range: ByteRange | undefined,
-  total: number,
-): { readonly start: number; readonly end: number } {
+interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+function placeOf(range: ByteRange | undefined, total: number): Span {
   if (range === undefined) return { start: 0, end: total };
   if (range.offset < 0) return { start: Math.max(0, total + range.offset), end: total };
   return { start: range.offset, end: range.offset + range.length };

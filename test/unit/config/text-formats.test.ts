@@ -40,6 +40,7 @@ const GOOD: Readonly<Record<TextFormat, readonly string[]>> = {
     '/with?password=in/path',
   ],
   'web-url': ['https://hc-ping.com/1234', 'http://localhost:8080/', 'https://user@host/'],
+  'host-name': ['mail.example.org', 'nas', 'mail.münchen.example', '192.168.1.2', 'fd00::2'],
   'mail-address': ['a@b', 'Anna Beispiel <anna@example.org>'],
 };
 
@@ -81,6 +82,15 @@ const BAD: Readonly<Record<TextFormat, readonly string[]>> = {
     'https://host/#api_key=1',
   ],
   'web-url': ['', 'host/path', 'ftp://host', 'https://', 'https://me:pw@host', 'https://host/?sig=abc'],
+  'host-name': [
+    '',
+    'smtp://mail.example.org',
+    'mail.example.org:587',
+    'a b',
+    'me@mail',
+    '[fd00::2]',
+    'mail/',
+  ],
   'mail-address': ['', 'anna', 'a@b, c@d', '<a@b', 'a b@c', 'x\r\nBcc: <y@z>'],
 };
 

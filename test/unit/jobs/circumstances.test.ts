@@ -60,6 +60,20 @@ describe('the network', () => {
     expect(isMetered('')).toBe(false);
   });
 
+  it('is that of the device that is used, not of one that is there in case it fails', () => {
+    const routed = (name: string, type: string, metered: string, metric: number): string =>
+      `${device(name, metered, '10.0.0.1')}GENERAL.TYPE:${type}\nIP4.ROUTE[1]:dst = 10.0.0.0/24, nh = 0.0.0.0, mt = 1\nIP4.ROUTE[2]:dst = 0.0.0.0/0, nh = 10.0.0.1, mt = ${metric}\n`;
+    const lan = routed('eth0', 'ethernet', 'no (guessed)', 100);
+    const modem = routed('wwan0', 'gsm', 'yes (guessed)', 700);
+    expect(isMetered(`${lan}\n${modem}`)).toBe(false);
+    expect(isMetered(`${modem}\n${lan}`)).toBe(false);
+    // As NetworkManager does with a cable that leads nowhere.
+    expect(isMetered(`${routed('eth0', 'ethernet', 'no (guessed)', 20_100)}\n${modem}`)).toBe(true);
+    expect(isMetered(`${routed('tun0', 'tun', 'no', 50)}\n${modem}`)).toBe(true);
+    const six = 'IP6.GATEWAY:fe80\\:\\:1\nIP6.ROUTE[1]:dst = \\:\\:/0, nh = fe80\\:\\:1, mt = 100\n';
+    expect(isMetered(`GENERAL.DEVICE:eth0\nGENERAL.METERED:no\n${six}\n${modem}`)).toBe(false);
+  });
+
   it('is asked of NetworkManager once for all that ask at the same time', async () => {
     const nmcli = join(directory, 'nmcli');
     writeFileSync(

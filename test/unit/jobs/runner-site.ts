@@ -60,6 +60,8 @@ export interface RunnerSite {
   readonly engines: FakeEngines;
   /** Jobs that were told to have ended, in order. */
   readonly ended: readonly Job[];
+  /** Jobs that were told to have got a warning after their end. */
+  readonly warned: readonly Job[];
   readonly troubles: readonly unknown[];
   job(id: string): Job;
   /** Lets time pass, and everything happen that follows. */
@@ -82,6 +84,7 @@ export async function runnerSite(
   const directory = mkdtempSync(join(tmpdir(), 'holdfast-runner-'));
   const clock = manualClock();
   const ended: Job[] = [];
+  const warned: Job[] = [];
   const troubles: unknown[] = [];
 
   const open = async (): Promise<Opened> => {
@@ -114,6 +117,7 @@ export async function runnerSite(
       keepEnd: () => undefined,
       endDelayed: () => undefined,
       ended: (job) => ended.push(job),
+      warned: (job) => warned.push(job),
       trouble: (error) => {
         if (!killed.signal.aborted) troubles.push(error);
       },
@@ -145,6 +149,7 @@ export async function runnerSite(
       return now.engines;
     },
     ended,
+    warned,
     troubles,
     job: (id) => now.book.record(id).job,
     async pass(ms) {

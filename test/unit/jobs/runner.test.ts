@@ -702,6 +702,30 @@ describe('hooks', () => {
     ]);
   });
 
+  it('that fail afterwards are a warning of the job that has ended, told once', async () => {
+    const here = await begin({ ...real, hooksOf: () => ({ ...hooks, after: 'exit 3' }) });
+    const { id } = here.runner.submit(backupOf('/a'), 'api');
+    while (here.engines.running.length === 0) await delay(5);
+    here.engines.of(id).complete();
+    await until(here, id, ({ result }) => result === 'warning');
+    const message = 'The command after the job ended with code 3: exit 3';
+    expect(lines(here, id)).toContain(message);
+    const job = here.state.database.jobs.get(id);
+    expect(job).toMatchObject({
+      status: 'completed',
+      warnings_count: 1,
+      problems: [{ path: '/a', code: 'HOOK_FAILED', message }],
+    });
+    expect([here.ended.map(({ result }) => result), here.warned.map(({ result }) => result)]).toEqual([
+      ['success'],
+      ['warning'],
+    ]);
+    expect(
+      here.state.database.events.after(0, id, 100).filter(({ kind }) => kind === 'job.finished'),
+    ).toHaveLength(1);
+    expect(here.troubles).toEqual([]);
+  });
+
   it('are for their source: another one that shares its destination does not wait for them', async () => {
     const here = await begin({
       ...real,

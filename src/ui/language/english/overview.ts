@@ -76,7 +76,7 @@ export const overview = {
     last_failed: ({ names, to, ago, reason }) =>
       `Protected, but the last backup of ${names}${toWords(to)} failed${reason === 'other' ? '' : because(reason)}; the last good one was ${ago}`,
     command_failed: ({ names, to }) =>
-      `Protected, but the command before the last backup of ${names}${toWords(to)} failed`,
+      `Protected, but a command before or after the last backup of ${names}${toWords(to)} failed`,
     files_unread: ({ number, count, files }) =>
       `Protected, except ${unread(number, count)} we could not read${files === '' ? '' : `: ${files}`}`,
     clock_behind: ({ span }) =>
@@ -122,7 +122,7 @@ export const overview = {
       'You may not be able to restore everything from there. Check the drive, back up again, then run another check. If it still finds damage, remove the snapshots it names.',
     drill_failed: 'Run a check that reads all data, back up again, then run another restore drill.',
     command_failed:
-      'What it prepares, such as a database dump, may be missing from that backup, or old. The job has what it printed.',
+      'What it prepares, such as a database dump, may be missing from that backup, or old. What it starts again may still be stopped. The job has what it printed.',
     files_unread:
       'Give yourself permission to read what is missing, leave it out, or accept that it is not backed up. The next backup clears this warning.',
     clock_behind: 'Check the clock, and set it if it is wrong. The next backup clears this warning.',

@@ -43,7 +43,7 @@ export const problems = {
   JOB_INTERRUPTED:
     'The job stopped three times without making progress, often because memory ran out. Read its log, then run it again.',
   HOOK_FAILED:
-    'The command that runs before the job failed, so the backup may lack what it produces. Fix the command.',
+    'A command that runs before or after the job failed. The backup may lack what it produces, or what it starts again may still be stopped. Fix the command.',
   'failed.HOOK_FAILED':
     'The command that runs before the job failed, so the job did not start. The log has what it printed. Fix the command.',
   SECRET_UNAVAILABLE:

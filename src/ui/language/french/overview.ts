@@ -56,7 +56,7 @@ export const overview: Texts['overview'] = {
     last_failed: ({ names, to, ago, reason }) =>
       `Protégé, mais la dernière sauvegarde de ${names}${toWords(to)} a échoué${reason === 'other' ? '' : because(reason)} ; dernière réussite ${ago}`,
     command_failed: ({ names, to }) =>
-      `Protégé, mais la commande avant la dernière sauvegarde de ${names}${toWords(to)} a échoué`,
+      `Protégé, mais une commande avant ou après la dernière sauvegarde de ${names}${toWords(to)} a échoué`,
     files_unread: ({ number, count, files }) =>
       `Protégé, sauf ${unread(number, count)}${files === '' ? '' : ` : ${files}`}`,
     clock_behind: ({ span }) =>
@@ -103,7 +103,7 @@ export const overview: Texts['overview'] = {
     drill_failed:
       'Lancez une vérification de toutes les données, sauvegardez de nouveau, puis refaites le test.',
     command_failed:
-      'Ce qu’elle prépare, par exemple l’export d’une base de données, peut manquer à cette sauvegarde ou être ancien. La tâche contient ce qu’elle a affiché.',
+      'Ce qu’elle prépare, par exemple l’export d’une base de données, peut manquer à cette sauvegarde ou être ancien. Ce qu’elle relance est peut-être encore arrêté. La tâche contient ce qu’elle a affiché.',
     files_unread:
       'Donnez-vous le droit de lire ce qui manque, excluez-le, ou acceptez qu’il manque. La prochaine sauvegarde remettra les choses en ordre.',
     clock_behind:

@@ -47,7 +47,7 @@ export const problems: Texts['problems'] = {
   JOB_INTERRUPTED:
     'La tâche s’est interrompue trois fois sans avancer. Lisez son journal, puis relancez-la ; souvent, c’est la mémoire qui a manqué.',
   HOOK_FAILED:
-    'La commande à exécuter avant la tâche a échoué. Il manque peut-être à la sauvegarde ce qu’elle devait produire. Corrigez la commande.',
+    'Une commande à exécuter avant ou après la tâche a échoué. Il manque peut-être à la sauvegarde ce qu’elle devait produire, ou ce qu’elle relance est encore arrêté. Corrigez la commande.',
   'failed.HOOK_FAILED':
     'La commande à exécuter avant la tâche a échoué, et la tâche n’a pas commencé. Le journal contient ce qu’elle a affiché. Corrigez la commande.',
   SECRET_UNAVAILABLE:

@@ -52,7 +52,7 @@ export const overview: Texts['overview'] = {
     last_failed: ({ names, to, ago, reason }) =>
       `Geschützt, aber die letzte Sicherung von ${names}${toWords(to)} ist gescheitert${reason === 'other' ? '' : because(reason)}; die letzte gute war ${ago}`,
     command_failed: ({ names, to }) =>
-      `Geschützt, aber der Befehl vor der letzten Sicherung von ${names}${toWords(to)} ist gescheitert`,
+      `Geschützt, aber ein Befehl vor oder nach der letzten Sicherung von ${names}${toWords(to)} ist gescheitert`,
     files_unread: ({ number, count, files }) =>
       `Geschützt, außer ${unread(number, count)}${files === '' ? '' : `: ${files}`}`,
     clock_behind: ({ span }) =>
@@ -98,7 +98,7 @@ export const overview: Texts['overview'] = {
       'Sicherungen dort kommen vielleicht nicht heil zurück. Prüfen Sie die Platte, sichern Sie erneut, und prüfen Sie dann noch einmal. Bleiben Schäden, entfernen Sie die Stände, die die Prüfung nennt.',
     drill_failed: 'Prüfen Sie alle Daten, sichern Sie erneut, und proben Sie dann noch einmal.',
     command_failed:
-      'Was er vorbereitet, etwa der Auszug einer Datenbank, kann in dieser Sicherung fehlen oder veraltet sein. Beim Auftrag steht, was er ausgegeben hat.',
+      'Was er vorbereitet, etwa der Auszug einer Datenbank, kann in dieser Sicherung fehlen oder veraltet sein. Was er wieder startet, steht vielleicht noch. Beim Auftrag steht, was er ausgegeben hat.',
     files_unread:
       'Geben Sie sich das Recht, das Fehlende zu lesen, lassen Sie es weg, oder nehmen Sie es hin. Die nächste Sicherung bringt das in Ordnung.',
     clock_behind:

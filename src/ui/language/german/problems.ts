@@ -47,7 +47,7 @@ export const problems: Texts['problems'] = {
   JOB_INTERRUPTED:
     'Die Arbeit brach dreimal hintereinander ab, ohne weiterzukommen. Lesen Sie ihr Protokoll, und führen Sie den Auftrag noch einmal aus; oft fehlte Arbeitsspeicher.',
   HOOK_FAILED:
-    'Der Befehl, der laut Einstellungen vorher läuft, ist gescheitert. Der Sicherung fehlt vielleicht, was er erzeugt. Berichtigen Sie den Befehl.',
+    'Ein Befehl, der laut Einstellungen vorher oder nachher läuft, ist gescheitert. Der Sicherung fehlt vielleicht, was er erzeugt, oder was er wieder startet, steht noch. Berichtigen Sie den Befehl.',
   'failed.HOOK_FAILED':
     'Der Befehl, der laut Einstellungen vorher läuft, ist gescheitert, und der Auftrag begann nicht. Was der Befehl ausgab, steht im Protokoll. Berichtigen Sie den Befehl.',
   SECRET_UNAVAILABLE:

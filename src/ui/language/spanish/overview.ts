@@ -53,7 +53,7 @@ export const overview: Texts['overview'] = {
     last_failed: ({ names, to, ago, reason }) =>
       `Protegido, pero la última copia de ${names}${toWords(to)} falló${reason === 'other' ? '' : because(reason)}; última correcta: ${ago}`,
     command_failed: ({ names, to }) =>
-      `Protegido, pero falló el comando previo a la última copia de ${names}${toWords(to)}`,
+      `Protegido, pero falló un comando anterior o posterior a la última copia de ${names}${toWords(to)}`,
     files_unread: ({ number, count, files }) =>
       `Protegido, excepto ${unread(number, count)}${files === '' ? '' : `: ${files}`}`,
     clock_behind: ({ span }) =>
@@ -100,7 +100,7 @@ export const overview: Texts['overview'] = {
     drill_failed:
       'Ejecute una verificación que lea todos los datos, haga otra copia y repita después la prueba de restauración.',
     command_failed:
-      'Lo que prepara, como el volcado de una base de datos, puede faltar en esa copia o ser antiguo. La tarea guarda lo que mostró.',
+      'Lo que prepara, como el volcado de una base de datos, puede faltar en esa copia o ser antiguo. Lo que vuelve a iniciar quizá siga detenido. La tarea guarda lo que mostró.',
     files_unread:
       'Dese permiso para leer lo que falta, exclúyalo, o acepte que no se puede leer. La próxima copia lo corrige.',
     clock_behind: 'Revise el reloj, y póngalo en hora si hace falta. La próxima copia lo corrige.',

@@ -45,7 +45,7 @@ export const problems: Texts['problems'] = {
   JOB_INTERRUPTED:
     'Se interrumpió tres veces sin avanzar. Lea su registro y vuelva a ejecutar la tarea; a menudo se debe a falta de memoria.',
   HOOK_FAILED:
-    'Falló el comando que se ejecuta antes de la tarea, y puede que a la copia le falte lo que genera. Corrija el comando.',
+    'Falló un comando que se ejecuta antes o después de la tarea. Puede que a la copia le falte lo que genera, o que siga detenido lo que vuelve a iniciar. Corrija el comando.',
   'failed.HOOK_FAILED':
     'Falló el comando que se ejecuta antes de la tarea, y esta no empezó. El registro contiene lo que mostró. Corrija el comando.',
   SECRET_UNAVAILABLE:

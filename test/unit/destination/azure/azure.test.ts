@@ -146,3 +146,21 @@ test('a list whose connection breaks is no list', async () => {
   };
   await expect(listAll()).rejects.toMatchObject({ kind: 'unreachable' });
 });
+
+// As HTTP allows, and as proxies do that drop the header of ranges.
+test('a part is taken of a blob that comes whole', async () => {
+  answer = (_, response) => {
+    response.writeHead(200, {
+      'content-length': 10,
+      etag: '"1"',
+      'content-type': 'application/octet-stream',
+      'last-modified': new Date(0).toUTCString(),
+      'x-ms-request-id': '1',
+    });
+    response.end('0123456789');
+  };
+  expect((await destination.get('a', { offset: 2, length: 4 }, live)).toString()).toBe('2345');
+  await expect(destination.get('a', { offset: 8, length: 4 }, live)).rejects.toMatchObject({
+    kind: 'corrupt-reply',
+  });
+});
