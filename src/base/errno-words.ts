@@ -15,7 +15,7 @@ const WORDS: Readonly<Record<string, string>> = {
   ENOTEMPTY: 'the directory is not empty',
   ELOOP: 'a symbolic link is in the way',
   ENAMETOOLONG: 'the path is too long',
-  EFBIG: 'the file system does not support files this large',
+  EFBIG: 'it is larger than the file system or a limit (ulimit -f) allows',
   EMLINK: 'the file system does not allow more names for one file',
   EXDEV: 'it is on another file system',
   EIO: 'the drive or share reported an error',

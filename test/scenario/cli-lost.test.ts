@@ -54,6 +54,7 @@ test.concurrent('also where nothing tells the names any more', async () => {
   for (const head of await readdir(join(place.repository, 'heads'), { recursive: true, withFileTypes: true }))
     if (head.isFile() && !head.name.endsWith('4')) await rm(join(head.parentPath, head.name));
   expect((await place.run(['prune'])).code).toBe(1);
+  expect((await place.run(['check'])).stdout).toMatch(/gone for good.*forget --lost$/m);
   const [given] = jsonLines(await place.expectRun(['forget', '--lost', '--json']));
   expect(given?.['lost']).toMatchObject([
     { number: 1, id: null },

@@ -23,7 +23,11 @@ const MOST_SPANS = 1_024;
 /** On Windows Node finds the device number differently by path and by descriptor, and the numbers may not agree. */
 const KNOWS_DEVICES = process.platform !== 'win32';
 
-const CHANGED = ['CHANGED', 'it changed while it was read'] as const;
+/** Some file systems (of network drives, of FUSE) give a size that is not that of the content, at every look. */
+const CHANGED = [
+  'CHANGED',
+  'it changed while it was read, or is not as long as its file system says',
+] as const;
 
 export interface FileToSave {
   readonly path: ByteString;

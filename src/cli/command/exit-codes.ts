@@ -79,7 +79,7 @@ export function hintOf(error: unknown): string {
 }
 
 export function damageHint(): string {
-  return `To find out what is damaged, and how to mend it: ${holdfastThere`check --read-data`}`;
+  return `To find out what is damaged, and how to fix it: ${holdfastThere`check --read-data`}`;
 }
 
 /** Whether a line already says what the cause does: the same words, or the code of the system that it only spells out. */

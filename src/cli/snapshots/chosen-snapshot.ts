@@ -73,16 +73,18 @@ function noneLike(
 }
 
 /**
- * A filter that matches nothing is more often mistyped than meant, and a rule that removes nothing is noticed by nobody.
+ * A filter that matches nothing is more often mistyped than meant, and nobody notices a rule that removes nothing, a copy
+ * of nothing, or a search of no snapshot.
  * @throws {RepositoryError} SNAPSHOT_NOT_FOUND when there are snapshots, and the filters leave none of them
  */
 export function requireSome(
   chosen: readonly Snapshot[],
   snapshots: readonly Snapshot[],
   filters: FilterOptions,
+  outcome: 'Nothing was removed' | 'Nothing was copied' | 'Nothing was searched',
 ): void {
   if (chosen.length > 0 || snapshots.length === 0) return;
-  throw notFound(`Nothing was removed: ${whatFiltersLeave(0, snapshots, filters)}`);
+  throw notFound(`${outcome}: ${whatFiltersLeave(0, snapshots, filters)}`);
 }
 
 function notFound(message: string): RepositoryError {

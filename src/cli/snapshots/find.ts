@@ -6,7 +6,7 @@ import { foundVersions } from '../../browse/found-versions.ts';
 import { parseSize } from '../../base/units.ts';
 import type { EntryType } from '../../format/tree.ts';
 import type { Snapshot } from '../../repository/snapshots.ts';
-import { filterSnapshots, namedSnapshot } from './chosen-snapshot.ts';
+import { chooseSnapshot, filterSnapshots, requireSome } from './chosen-snapshot.ts';
 import type { Context } from '../command/context.ts';
 import { noteOthers } from '../places/elsewhere.ts';
 import { foundObject, foundTable } from './listing-versions.ts';
@@ -89,8 +89,11 @@ function chooseSnapshots(
   options: FindOptions,
   context: Context,
 ): readonly Snapshot[] {
-  if (options.snapshot === undefined) return filterSnapshots(snapshots, options);
-  return options.snapshot.map((name) => namedSnapshot(snapshots, name, context));
+  if (options.snapshot !== undefined)
+    return options.snapshot.map((name) => chooseSnapshot(snapshots, name, options, context));
+  const chosen = filterSnapshots(snapshots, options);
+  requireSome(chosen, snapshots, options, 'Nothing was searched');
+  return chosen;
 }
 
 function queryOf(patterns: readonly string[], options: FindOptions): FindQuery {

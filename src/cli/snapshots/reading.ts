@@ -61,11 +61,11 @@ export async function warnOfLoss(
   return vanished;
 }
 
-/** Warns of snapshots that cannot be read. The others can be read nevertheless. */
+/** Warns of snapshots that cannot be read. The others can, but the newest of those may be older than `latest` was. */
 export function warnOfDamaged({ damaged }: SnapshotList, { stderr }: Context): void {
   if (damaged.length === 0) return;
   stderr.write(
-    `Warning: ${count(damaged.length, 'snapshot')} cannot be read and ${damaged.length === 1 ? 'is' : 'are'} not shown. To find out more: ${holdfastThere`check`}\n`,
+    `Warning: ${count(damaged.length, 'snapshot')} cannot be read and ${damaged.length === 1 ? 'is' : 'are'} left out, so "latest" may mean an older one. To find out more: ${holdfastThere`check`}\n`,
   );
 }
 

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { holdfast } from '../../base/holdfast-command.ts';
 import { pathVersions, type PathVersion } from '../../browse/versions.ts';
-import { filterSnapshots } from './chosen-snapshot.ts';
+import { filterSnapshots, requireSome } from './chosen-snapshot.ts';
 import type { Context } from '../command/context.ts';
 import { wherePathLeads } from '../../system/where-it-lies.ts';
 import { noteOthers } from '../places/elsewhere.ts';
@@ -42,6 +42,7 @@ export function define(command: Command, context: Context): void {
       const { out, signal } = context;
       const order = options.oldestFirst === true ? 'oldest-first' : 'newest-first';
       const chosen = filterSnapshots(snapshots, options);
+      requireSome(chosen, snapshots, options, 'Nothing was searched');
       const versions: PathVersion[] = [];
       for await (const version of pathVersions(trees, chosen, path, order, signal, wherePathLeads(path)))
         versions.push(version);

@@ -206,6 +206,7 @@ function reportText(
       `  3. If an index or a record is damaged: ${holdfastThere`recover`}`,
       '  4. Check whether the disk is failing before more is lost.',
       `  5. What is still damaged then cannot be restored. Remove those snapshots: ${holdfastThere`forget ID`}`,
+      `  6. If a record is gone for good, this lets rules and prune work again: ${holdfastThere`forget --lost`}`,
       ...marksText(marks),
     );
   }

@@ -5,7 +5,7 @@ import { formatBytes, localTime } from '../../base/units.ts';
 import { copySnapshots, missingIn, type CopyObserver } from '../../copier/copy.ts';
 import type { Repository } from '../../repository/repository.ts';
 import { listSnapshots, type Snapshot } from '../../repository/snapshots.ts';
-import { chooseSnapshot, filterSnapshots } from '../snapshots/chosen-snapshot.ts';
+import { chooseSnapshot, filterSnapshots, requireSome } from '../snapshots/chosen-snapshot.ts';
 import type { Context } from '../command/context.ts';
 import { EXIT } from '../command/exit-codes.ts';
 import { nameInHints } from '../places/chosen-place.ts';
@@ -93,6 +93,7 @@ async function run({ from, to, names }: CopyPlace, options: CopyOptions, context
     names.length === 0
       ? filterSnapshots(list.live, options)
       : [...new Set(names.map((name) => chooseSnapshot(list.live, name, options, context, 'filtered')))];
+  if (names.length === 0) requireSome(wanted, list.live, options, 'Nothing was copied');
   nameInHints(options.repository);
   const snapshots = missingIn((await listSnapshots(to, signal)).live, wanted);
   const thereBefore = wanted.length - snapshots.length;

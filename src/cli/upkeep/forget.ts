@@ -35,10 +35,11 @@ import {
   type RepositoryOptions,
   usage,
 } from '../command/options.ts';
+import { snapshotsToChange } from '../snapshots/own-snapshots.ts';
 import { warnOfDamaged } from '../snapshots/reading.ts';
 import { count, shortId, storedByObject, timeText } from '../terminal/wording.ts';
 import { renderTable } from '../terminal/table.ts';
-import { createStyles, printable, terminalWidth, wantsColor } from '../terminal/terminal.ts';
+import { createStyles, printable, printablePath, terminalWidth, wantsColor } from '../terminal/terminal.ts';
 import type { GroupField, RetentionGroup } from '../../repository/retention/retention-groups.ts';
 
 interface KeepOptions {
@@ -176,14 +177,17 @@ async function forget(
 
 async function forgetNamed(
   repository: Repository,
-  { live, damaged }: SnapshotList,
+  list: SnapshotList,
   names: readonly string[],
   options: ForgetOptions,
   context: Context,
 ): Promise<number> {
-  const givenUp = new Set(damaged.filter(isGivenUpBy(names)).map(({ id }) => id));
+  const givenUp = new Set(list.damaged.filter(isGivenUpBy(names)).map(({ id }) => id));
   const readable = names.filter((name) => ![...givenUp].some((id) => id.startsWith(name)));
-  const chosen = [...new Set(readable.map((name) => chooseSnapshot(live, name, options, context)))];
+  const chooseFrom = (name: string) => snapshotsToChange(list, name, options, 'forget');
+  const chosen = [
+    ...new Set(readable.map((name) => chooseSnapshot(chooseFrom(name), name, options, context))),
+  ];
   const pinned = chosen.filter(({ record }) => record.pinned);
   if (pinned.length > 0) {
     throw new RepositoryError(
@@ -204,8 +208,18 @@ async function forgetNamed(
       keep: [],
       remove,
     });
-  else if (options.quiet !== true) await context.out.line(outcome(remove.length, options));
+  else if (options.quiet !== true) {
+    for (const one of chosen) await context.out.line(removedLine(one));
+    await context.out.line(outcome(remove.length, options));
+  }
   return remove.length;
+}
+
+/** Whose snapshot goes: `latest`, or an id from an old list, may be another one than is thought of. */
+function removedLine(snapshot: Snapshot): string {
+  const { host, paths } = snapshot.record;
+  const where = paths.map(printablePath).join(', ');
+  return `${shortId(snapshot.id)}  ${timeText(snapshot)}  ${printable(host)}  ${where}`;
 }
 
 /**
@@ -224,7 +238,7 @@ async function forgetByRules(
   context: Context,
 ): Promise<number> {
   const filtered = filterSnapshots(live, options);
-  requireSome(filtered, live, options);
+  requireSome(filtered, live, options, 'Nothing was removed');
   const inputs = filtered.map(({ id, record, storedBy, storedMs }, rank) => ({
     id,
     rank,
@@ -310,7 +324,7 @@ function planText({ groups, future }: RetentionPlan, { out, env }: Context): str
   const warning =
     future.length === 0
       ? ''
-      : `${count(future.length, 'snapshot')} have a time in the future and are kept: a clock is or was wrong.\n\n`;
+      : `${count(future.length, 'snapshot')} ${future.length === 1 ? 'has a time in the future and is' : 'have a time in the future and are'} kept: a clock is or was wrong.\n\n`;
   return tables.join('') + warning;
 }
 

@@ -19,6 +19,7 @@ import {
   type OutputOptions,
   type RepositoryOptions,
 } from '../command/options.ts';
+import { snapshotsToChange } from '../snapshots/own-snapshots.ts';
 import { warnOfDamaged } from '../snapshots/reading.ts';
 import { printable } from '../terminal/terminal.ts';
 import { shortId } from '../terminal/wording.ts';
@@ -77,7 +78,9 @@ async function tag(
   const { signal, out } = context;
   const list = await listSnapshots(repository, signal);
   warnOfDamaged(list, context);
-  const chosen = new Set(names.map((name) => namedSnapshot(list.live, name, context)));
+  const chosen = new Set(
+    names.map((name) => namedSnapshot(snapshotsToChange(list, name, {}, 'tag'), name, context)),
+  );
   for (const old of chosen) {
     const changes = changesOf(old.record, options);
     const { id, record } =

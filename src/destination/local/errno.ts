@@ -36,6 +36,7 @@ const readOnly =
   'Mount it with write access. If it became read-only unexpectedly, the disk may be failing: check the system log.';
 const directoryWanted = 'Use a directory, and keep other files out of it.';
 const otherFileSystem = 'Use another file system.';
+const fileLimit = 'Lift the limit on the size of files (ulimit -f), or use another file system.';
 
 const full = meaning('full', 'later', freeSpace);
 const denied = meaning('denied', 'never', permissions);
@@ -61,7 +62,12 @@ const meanings: Readonly<Record<string, Meaning>> = {
   EEXIST: misplaced,
   ELOOP: meaning('unsupported', 'never', 'Remove the link.', 'its symbolic links form a loop'),
   ENAMETOOLONG: meaning('unsupported', 'never', 'Choose a directory with a shorter path.'),
-  EFBIG: incapable,
+  EFBIG: meaning(
+    'unsupported',
+    'never',
+    fileLimit,
+    'the file is larger than the file system or a limit allows',
+  ),
   EINVAL: incapable,
   ENOTSUP: incapable,
   EOPNOTSUPP: incapable,

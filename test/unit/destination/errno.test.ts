@@ -53,6 +53,13 @@ describe('what an errno means', () => {
     expect(storageError(error, action)).toBe(error);
   });
 
+  test('a limit of the process on the size of files is not blamed on the file system alone', () => {
+    expect(storageError(systemError('EFBIG'), action)).toMatchObject({
+      message: expect.stringContaining('the file system or a limit allows (EFBIG)'),
+      hint: expect.stringContaining('ulimit -f'),
+    });
+  });
+
   test('a service whose unit refuses to write says how it is allowed', () => {
     const hint = (): unknown => Reflect.get(storageError(systemError('EROFS'), action) as object, 'hint');
     vi.stubEnv('INVOCATION_ID', undefined);
