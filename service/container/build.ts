@@ -8,7 +8,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { fill } from '../../src/cli/install/template.ts';
 import { licenseText } from '../package/documents.ts';
-import { OUTPUT, ROOT, ownVersion } from '../package/facts.ts';
+import { OUTPUT, ROOT, ownVersion, releaseTime } from '../package/facts.ts';
 import { DEBIAN_ARCHITECTURE, PLATFORMS, platformNamed } from '../package/platforms.ts';
 import { stageProgram } from '../package/program.ts';
 import { Stage } from '../package/stage.ts';
@@ -61,13 +61,20 @@ function layOut(name: string): void {
 }
 
 function isThere(program: string): boolean {
-  return spawnSync(program, ['--version'], { stdio: 'ignore' }).status === 0;
+  // Not `--version`: the client of docker tells that without the service that builds.
+  return spawnSync(program, ['version'], { stdio: 'ignore' }).status === 0;
 }
 
 function build(program: string): void {
   const words = ['build', '-f', 'Containerfile', '-t', `holdfast:${version}`];
-  const kind = program === 'docker' ? [] : ['--format', 'docker'];
+  const time = String(releaseTime());
+  // The time of the commit, of the image and of what is in it: docker has it for the image alone.
+  const kind = program === 'docker' ? [] : ['--format', 'docker', '--timestamp', time];
   const from = base === undefined ? [] : ['--build-arg', `BASE=${base}`];
-  execFileSync(program, [...words, ...kind, ...from, '.'], { cwd: output, stdio: ['ignore', 2, 2] });
+  const when = ['--build-arg', `SOURCE_DATE_EPOCH=${time}`];
+  execFileSync(program, [...words, ...kind, ...from, ...when, '.'], {
+    cwd: output,
+    stdio: ['ignore', 2, 2],
+  });
   process.stdout.write(`holdfast:${version}\n`);
 }

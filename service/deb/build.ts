@@ -21,7 +21,6 @@ using stage = new Stage();
 await stageLinux(stage, {
   platform,
   version,
-  units: '/lib/systemd/system',
   zsh: 'zsh/vendor-completions',
 });
 stageDebian();

@@ -32,7 +32,7 @@ expect 'the version is that of the package' sh -c 'holdfast --version | grep -q 
 expect 'the settings are private' [ "$(mode /etc/holdfast/config.json)" = 'holdfast 600' ]
 expect 'the state is private' [ "$(mode /var/lib/holdfast)" = 'holdfast 700' ]
 if command -v systemd-analyze >/dev/null; then
-  expect 'the unit is correct' systemd-analyze verify --man=no /lib/systemd/system/holdfast.service
+  expect 'the unit is correct' systemd-analyze verify --man=no /usr/lib/systemd/system/holdfast.service
 fi
 expect 'the user of the service works on its settings' service 'holdfast config path | grep -qx /etc/holdfast/config.json'
 expect 'the doctor finds nothing broken' service 'holdfast doctor --config /etc/holdfast/config.json'

@@ -1,5 +1,5 @@
 /**
- * Makes the installer for Windows, with wixl of Debian's package `wixl`:
+ * Makes the installer for Windows, with wixl and msibuild (on Debian: of `wixl` and `msitools`):
  *   node service/msi/build.ts [--output DIR] [--version V]
  */
 import { execFileSync } from 'node:child_process';

@@ -21,8 +21,6 @@ const CONFIG = '/etc/holdfast/config.json';
 export interface Release {
   readonly platform: PlatformName;
   readonly version: string;
-  /** Where units of systemd lie: Debian 12 and older have /lib beside /usr/lib. */
-  readonly units: string;
   /** Where zsh looks for completions. */
   readonly zsh: string;
 }
@@ -48,11 +46,11 @@ export function linuxOptions(): LinuxOptions {
   return { ...values, platform: platformNamed(values.platform) };
 }
 
-export async function stageLinux(stage: Stage, { platform, version, units, zsh }: Release): Promise<void> {
+export async function stageLinux(stage: Stage, { platform, version, zsh }: Release): Promise<void> {
   stageProgram(stage, HOME, platform, version);
   // Below the directory of the state, compiled code and settings are those of the service.
   stage.putProgram('/usr/bin/holdfast', template('package/launcher.sh'));
-  stageService(stage, units);
+  stageService(stage);
   stageDesktop(stage, version);
   for (const [name, content] of documents()) stage.put(`${DOCUMENTS}/${name}`, content);
   for (const [name, text] of Object.entries(await manualPages(version)))
@@ -65,7 +63,7 @@ function template(name: string): string {
   return readFileSync(path.join(ROOT, 'service', name), 'utf8');
 }
 
-function stageService(stage: Stage, units: string): void {
+function stageService(stage: Stage): void {
   const facts = {
     ROOT: urlPath(DOCUMENTS),
     RUNTIME: unitWord(RUNTIME),
@@ -74,7 +72,8 @@ function stageService(stage: Stage, units: string): void {
     CONFIG_DIRECTORY: unitValue(path.dirname(CONFIG)),
   };
   stage.put(
-    `${units}/holdfast.service`,
+    // Not /lib, which is a link to /usr/lib: Debian 13 warns of packages that go through it.
+    '/usr/lib/systemd/system/holdfast.service',
     fill(template('systemd/holdfast.service'), facts, (text) => text),
   );
   stage.put('/usr/lib/sysusers.d/holdfast.conf', template('systemd/holdfast.sysusers'));

@@ -2,7 +2,7 @@
  * The packages that the program needs on one platform, as the lock file has them: fetched by npm into a directory of their
  * own, whatever platform builds. No script of a package runs, so what is fetched is the same everywhere.
  */
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
   closeSync,
@@ -36,12 +36,13 @@ const NOT_PACKAGED = 'zstd-napi';
 
 /**
  * A directory with `node_modules` and the runtime as `bin/node`, of which each file is of use. What was made once is kept
- * until the lock file or the choice of files changes.
+ * until the lock file, the choice of files, or what strips them changes.
  */
 export function modulesFor(name: PlatformName): string {
   const { manifest, lock } = onlyRuntime(PLATFORMS[name].runtime);
   const rules = readFileSync(path.join(import.meta.dirname, 'package-files.ts'));
-  const mark = createHash('sha256').update(lock).update(rules).digest('hex').slice(0, 16);
+  const content = createHash('sha256').update(lock).update(rules).update(stripVersion(PLATFORMS[name]));
+  const mark = content.digest('hex').slice(0, 16);
   const place = path.join(OUTPUT, '.modules', `${name}-${mark}`);
   if (existsSync(place)) return place;
   const [fetched, begun] = [`${place}.fetched`, `${place}.begun`];
@@ -79,7 +80,7 @@ function takeWanted(from: string, to: string, name: PlatformName): void {
   if (existsSync(path.join(from, license))) move(license, path.join('bin', 'LICENSE'));
   // The package for Windows has none. Node.js has one license for all systems.
   else copyFileSync(path.join(modulesFor('linux-x64'), 'bin', 'LICENSE'), path.join(to, 'bin', 'LICENSE'));
-  if (platform.os === 'linux') strip(to, platform.cpu);
+  if (platform.os === 'linux') strip(to, platform);
 }
 
 /** For a command line: nothing of ours loads it. */
@@ -95,18 +96,28 @@ function isScript(file: string): boolean {
 }
 
 /** Names of functions that only debuggers look for: a good part of the size. */
-function strip(directory: string, cpu: Platform['cpu']): void {
-  const program = cpu === 'arm64' ? 'aarch64-linux-gnu-strip' : 'strip';
+function strip(directory: string, platform: Platform): void {
+  const program = stripFor(platform);
+  if (stripVersion(platform) === '') {
+    process.stderr.write(`Not stripped: that takes ${program}, of binutils.\n`);
+    return;
+  }
   const binaries = readdirSync(directory, { recursive: true, encoding: 'utf8' })
     .filter((name) => /\.(?:node|so)$|^bin\/node$/.test(name))
     .sort();
   const sections = ['--strip-unneeded', '--remove-section=.comment', '--remove-section=.note'];
-  try {
-    execFileSync(program, [...sections, ...binaries], { cwd: directory });
-  } catch (cause) {
-    if (!(cause instanceof Error && 'code' in cause && cause.code === 'ENOENT')) throw cause;
-    process.stderr.write(`Not stripped: that takes ${program}, of binutils.\n`);
-  }
+  execFileSync(program, [...sections, ...binaries], { cwd: directory });
+}
+
+function stripFor({ cpu }: Platform): string {
+  return cpu === 'arm64' ? 'aarch64-linux-gnu-strip' : 'strip';
+}
+
+/** Empty where nothing is stripped: for other systems than Linux, and without binutils. */
+function stripVersion(platform: Platform): string {
+  if (platform.os !== 'linux') return '';
+  const { status, stdout } = spawnSync(stripFor(platform), ['--version'], { encoding: 'utf8' });
+  return status === 0 ? stdout.split('\n', 1).join('') : '';
 }
 
 /**

@@ -1,6 +1,6 @@
 /**
  * `npm run release`: makes every package into one folder, and SHA256SUMS beside them. The same commit gives the same bytes.
- *   npm run release -- [--output DIR] [--version V] [--only npm,deb,rpm,archive,msi,homebrew,winget]
+ *   npm run release -- [--output DIR] [--version V] [--only npm,archive,deb,rpm,msi,manifests]
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -10,6 +10,7 @@ import { pipeline } from 'node:stream/promises';
 import { parseArgs } from 'node:util';
 import { OUTPUT, ROOT, ownVersion, releaseTime } from '../package/facts.ts';
 import { fillManifests } from './manifests.ts';
+import { missingTools } from './tools.ts';
 
 /** The scripts, in the order in which they run. Each prints the files that it made. */
 const MAKERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
@@ -31,6 +32,11 @@ const { version } = values;
 const output = path.resolve(values.output);
 const kinds = values.only.split(',');
 
+const missing = missingTools(kinds);
+if (missing.length > 0) {
+  process.stderr.write(`Nothing was made. Missing here: apt-get install ${missing.join(' ')}\n`);
+  process.exit(1);
+}
 rmSync(output, { recursive: true, force: true });
 mkdirSync(output, { recursive: true });
 for (const kind of kinds) for (const [script = '', ...words] of MAKERS[kind] ?? []) make(script, words);

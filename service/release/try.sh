@@ -1,19 +1,25 @@
 #!/bin/sh
 # Installs the packages of a release into fresh roots of Debian, each in one of its own, uses and removes them.
-#   service/release/try.sh DIRECTORY [BASE.tar] [deb|rpm|archive]…
-# Needs root, and mmdebstrap where no base is named: a tar of a root with the packages of BASE below.
+#   service/release/try.sh DIRECTORY [SUITE|BASE.tar] [deb|rpm|archive]…
+# Needs root, and mmdebstrap where no base is named: a tar of a root with the packages of BASE below. SUITE is the name of a
+# release of Debian, such as trixie; bookworm if none is named.
 set -eu
 
 BASE=adduser,ca-certificates,rpm,bash-completion
 here=$(cd "$(dirname "$0")" && pwd)
 release=$(cd "$1" && pwd)
 shift
-case ${1:-} in *.tar) base=$(cd "$(dirname "$1")" && pwd)/$(basename "$1"); shift ;; *) base= ;; esac
+base= suite=bookworm
+case ${1:-} in
+  *.tar) base=$(cd "$(dirname "$1")" && pwd)/$(basename "$1"); shift ;;
+  '' | deb | rpm | archive) ;;
+  *) suite=$1; shift ;;
+esac
 work=$(mktemp -d)
 trap 'rm -rf --one-file-system "$work"' EXIT
 if [ -z "$base" ]; then
   base=$work/base.tar
-  mmdebstrap --quiet --variant=minbase --include=$BASE bookworm "$base"
+  mmdebstrap --quiet --variant=minbase --include=$BASE "$suite" "$base"
 fi
 
 fail() { echo "FAILED: $*" >&2; exit 1; }

@@ -32,7 +32,6 @@ using stage = new Stage();
 await stageLinux(stage, {
   platform,
   version,
-  units: '/usr/lib/systemd/system',
   zsh: 'zsh/site-functions',
 });
 stage.put('/usr/share/licenses/holdfast/LICENSE', licenseText());
@@ -65,7 +64,7 @@ function kindOf(name: string): string {
 }
 
 function spec(): string {
-  const [day, month, date, year] = new Date(releaseTime() * 1000).toDateString().split(' ');
+  const [day, date, month, year] = new Date(releaseTime() * 1000).toUTCString().split(/,? /);
   const facts = {
     VERSION: version,
     HOMEPAGE,

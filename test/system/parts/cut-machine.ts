@@ -84,7 +84,7 @@ async function freezeAtWork(
     await guest.run(`mkdir -p /mnt/${name} && mount ${deviceOf(name)} /mnt/${name}`, { withinMs: 200_000 });
   await guest.run(
     `chown -R holdfast:holdfast /mnt/state/agent /mnt/*/repository /mnt/partner/state
-sed -e 's#^ExecStart=.*#ExecStart=/usr/lib/holdfast/bin/node /usr/lib/holdfast/service/bin/holdfast.js start#' -e 's#^Environment=HOLDFAST_STATE_DIR=.*#Environment=HOLDFAST_STATE_DIR=/mnt/state/agent#' -e '/^\\(StateDirectory\\|Nice\\|CPUWeight\\|IOScheduling\\)/d' -e 's#^ReadWritePaths=.*#ReadWritePaths=/mnt/state /mnt/store /mnt/grown /mnt/fresh#' /lib/systemd/system/holdfast.service >/etc/systemd/system/holdfast-cut.service
+sed -e 's#^ExecStart=.*#ExecStart=/usr/lib/holdfast/bin/node /usr/lib/holdfast/service/bin/holdfast.js start#' -e 's#^Environment=HOLDFAST_STATE_DIR=.*#Environment=HOLDFAST_STATE_DIR=/mnt/state/agent#' -e '/^\\(StateDirectory\\|Nice\\|CPUWeight\\|IOScheduling\\)/d' -e 's#^ReadWritePaths=.*#ReadWritePaths=/mnt/state /mnt/store /mnt/grown /mnt/fresh#' /usr/lib/systemd/system/holdfast.service >/etc/systemd/system/holdfast-cut.service
 systemctl daemon-reload && systemctl start holdfast-cut.service`,
     { withinMs: 400_000 },
   );

@@ -10,6 +10,7 @@ import { isWanted } from '../../../service/package/package-files.ts';
 import { PLATFORMS, PLATFORM_NAMES, platformNamed } from '../../../service/package/platforms.ts';
 import { Stage } from '../../../service/package/stage.ts';
 import { fillManifests } from '../../../service/release/manifests.ts';
+import { toolPackages } from '../../../service/release/tools.ts';
 import { TOPICS } from '../../../src/cli/commands.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');
@@ -120,4 +121,14 @@ test('manifests have the checksum of each archive', () => {
   } finally {
     rmSync(output, { recursive: true, force: true });
   }
+});
+
+test('a release asks for what its kinds are made with, and the document names all of it', () => {
+  const kinds = ['npm', 'archive', 'deb', 'rpm', 'msi', 'manifests'];
+  const document = readFileSync(join(root, 'docs', 'install.md'), 'utf8');
+  // Every Debian has dpkg.
+  for (const name of toolPackages(kinds).filter((one) => one !== 'dpkg'))
+    expect(document).toContain(`\`${name}\``);
+  expect(toolPackages(kinds, (program) => program === 'msibuild')).toEqual(['msitools']);
+  expect(toolPackages(['npm', 'manifests'])).toEqual([]);
 });
