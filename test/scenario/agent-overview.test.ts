@@ -90,7 +90,7 @@ it('shows each destination of a source with its runs, what is stored, and what w
   const stored_bytes = (stored[0] ?? 0) + (stored[1] ?? 0);
   // The catalogs take a snapshot in after its job has ended. Each counts by itself, in each place.
   await expect
-    .poll(async () => (await overviewOf(page)).saved)
+    .poll(async () => (await overviewOf(page)).saved, { timeout: 20_000 })
     .toEqual({ snapshots: 4, snapshot_bytes: 2 * 100_003 + 2 * 100_008, stored_bytes });
   expect(overview.recent).toHaveLength(4);
   expect(overview.active).toEqual([]);

@@ -110,7 +110,7 @@ describe('errors by their code', () => {
 
   it('tell a job that a command kept from starting from one that lacks what the command makes', () => {
     expect(errorWords({ code: 'HOOK_FAILED' }, 'backup')).toContain('the job did not start');
-    expect(explained('HOOK_FAILED', 'backup')).toContain('the backup may lack what it produces');
+    expect(explained('HOOK_FAILED', 'backup')).toContain('The backup may lack what it produces');
   });
 
   it('tell a source that is gone from one that is empty', () => {
