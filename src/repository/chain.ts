@@ -300,10 +300,13 @@ async function readHeads(
   return heads;
 }
 
-/** The place that the key of a head states; undefined for any other key. */
+/**
+ * The place that the key of a head states; undefined for any other key. Records count from 1, so what stands under 0 is
+ * no head: nobody could give up the record that it tells of.
+ */
 export function headPlace(key: string): ChainPlace | undefined {
   const [, writer, seq] = /^heads\/([0-9a-f]{32})\/(\d{16})$/.exec(key) ?? [];
-  return writer === undefined ? undefined : { writer, seq: Number(seq) };
+  return writer === undefined || Number(seq) === 0 ? undefined : { writer, seq: Number(seq) };
 }
 
 /** Whether a head can be read. Undefined when it is gone by now, or its damage is not CORRUPT_DATA. */

@@ -52,6 +52,16 @@ beforeEach(async () => {
   kept.delete(now);
 });
 
+it('what stands under the number 0, which no record has, is no head and stops nothing', async () => {
+  const { writer } = repository.writer.memory;
+  await destination.put(`heads/${writer}/0000000000000000`, randomBytes(203), signal);
+  const again = await open();
+  expect(await findLost(again, signal)).toEqual([]);
+  await prune(again, {}, SILENT_PRUNE, signal);
+  const { findings } = await check(again, { readData: false, workers: 0 }, SILENT_CHECK, signal);
+  expect(findings.filter(({ severity }) => severity === 'error')).toEqual([]);
+});
+
 async function open(): Promise<Repository> {
   return await openRepository(
     destination,
