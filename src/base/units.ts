@@ -121,10 +121,13 @@ function twoUnits(count: number, perLarge: number, large: string, small: string)
   return `${Math.floor(count / perLarge)}${large}${rest === 0 ? '' : `${rest}${small}`}`;
 }
 
+function two(part: number): string {
+  return String(part).padStart(2, '0');
+}
+
 /** Local time to the minute, for who reads it on this machine: `2026-11-21 13:05`. */
 export function localTime(ms: number): string {
   const time = new Date(ms);
-  const two = (part: number): string => String(part).padStart(2, '0');
   const date = `${time.getFullYear()}-${two(time.getMonth() + 1)}-${two(time.getDate())}`;
   return `${date} ${two(time.getHours())}:${two(time.getMinutes())}`;
 }
@@ -132,7 +135,6 @@ export function localTime(ms: number): string {
 /** Local time with its zone, for notices, which are read anywhere: `2026-11-21 13:05 UTC+01:00`. */
 export function zonedTime(ms: number): string {
   const ahead = -new Date(ms).getTimezoneOffset();
-  const two = (part: number): string => String(part).padStart(2, '0');
   const away = Math.abs(ahead);
   const offset = ahead === 0 ? '' : `${ahead < 0 ? '-' : '+'}${two(Math.floor(away / 60))}:${two(away % 60)}`;
   return `${localTime(ms)} UTC${offset}`;
