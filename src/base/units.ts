@@ -16,6 +16,12 @@ const sizeUnits: ReadonlyMap<string, number> = new Map([
 ]);
 
 /**
+ * The slowest upload in bytes per second that can be meant. Anything less is a number whose unit was forgotten: with it
+ * a job would never end.
+ */
+export const SLOWEST_UPLOAD = 1024;
+
+/**
  * Parses a size such as `500M`, `1.5GiB`, `10 MB` or `4096` into bytes, rounded to a whole byte.
  * @throws {RequestError} when it is not a size, or too large to count exactly
  */

@@ -316,7 +316,7 @@ export const ConfigSchema = object(
               format: 'clock-time',
             }),
             uploadLimit: textOrNull(
-              'size',
+              'rate',
               'The most to send per second, to all destinations together, such as 2 MiB; null for no limit.',
             ),
           },

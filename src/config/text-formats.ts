@@ -1,7 +1,7 @@
 /** Formats of text settings. Each checks a text, and describes what is wrong with it. */
 import { isIP } from 'node:net';
 import { HoldfastError, RequestError } from '../base/errors.ts';
-import { parseDuration, parseSize } from '../base/units.ts';
+import { SLOWEST_UPLOAD, parseDuration, parseSize } from '../base/units.ts';
 import { secretInUrl } from '../base/redact.ts';
 import { checkScheduleText } from './schedule-text.ts';
 import { isFromRoot, isHome } from './settings-context.ts';
@@ -29,6 +29,13 @@ const CHECKS = {
   schedule: checkScheduleText,
   size: (text: string): void => {
     if (parseSize(text) < 1) throw wrong('The size is 0', 'Write null for no limit.');
+  },
+  rate: (text: string): void => {
+    if (parseSize(text) >= SLOWEST_UPLOAD) return;
+    throw wrong(
+      `"${short(text)}" would send less than 1 KiB a second`,
+      'Write a size with its unit, such as 500 KiB or 2 MiB, or null for no limit.',
+    );
   },
   span: (text: string): void => {
     parseDuration(text);

@@ -225,7 +225,7 @@ function ofProxy({ what, hint, passes }: ProxyTrouble): Meaning {
 function withReason(found: Meaning, answer: WebAnswer | undefined): Meaning {
   if (found.kind !== 'denied' || !isReason(answer)) return found;
   if (saysFull(answer.words)) return FULL;
-  return found === DENIED ? { ...DENIED, hint: REASON } : found;
+  return found.what === DENIED.what ? { ...found, hint: REASON } : found;
 }
 
 function isReason(answer: WebAnswer | undefined): answer is WebAnswer & { readonly words: string } {

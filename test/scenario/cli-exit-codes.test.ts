@@ -167,7 +167,7 @@ describe.concurrent('one clear message and the right exit code', () => {
       [['keys', 'add', '--write-only', join(place.directory, 'key'), ...given], 'Only one kind of key'],
       // Every file that is not empty would be left out; nothing could ever be stored.
       [['backup', '--exclude-larger-than', '0', place.source], '"0" is not a possible size'],
-      [['keys', 'rekey', '--limit-rate', '0B'], '"0B" is not a possible size'],
+      [['keys', 'rekey', '--limit-rate', '2'], '"2" would send less than 1 KiB a second'],
       [['backup', '--stdin-name', 'db', '--exclude', '*.tmp'], '--exclude cannot be used'],
       [['backup', '--stdin-name', 'db', '--exclude-caches', '-x'], '--exclude-caches cannot be used'],
       [['backup', '--stdin-name', 'db', '--parent', 'none'], '--parent cannot be used'],

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { RequestError } from '../../base/errors.ts';
 import { hasNothingToSee, isOneLine } from '../../base/one-line.ts';
 import { isStoreChoice } from '../../base/stored-by.ts';
-import { parseDuration, parseSize } from '../../base/units.ts';
+import { parseDuration, SLOWEST_UPLOAD, parseSize } from '../../base/units.ts';
 import { printable } from '../terminal/terminal.ts';
 
 export interface RepositoryOptions {
@@ -132,6 +132,16 @@ export function parseLimit(text: string): number {
   const bytes = parseSize(text);
   if (bytes > 0) return bytes;
   throw usage(`"${text}" is not a possible size`, 'For no limit, leave the option out.');
+}
+
+/** Bytes per second. @throws {RequestError} also for what is too slow to be meant */
+export function parseRate(text: string): number {
+  const bytes = parseSize(text);
+  if (bytes >= SLOWEST_UPLOAD) return bytes;
+  throw usage(
+    `"${text}" would send less than 1 KiB a second`,
+    'Use a size with its unit, such as 500KiB or 2MiB. For no limit, leave the option out.',
+  );
 }
 
 /** Adds one or two examples below the options, each with what it does. */

@@ -16,7 +16,7 @@ import {
   addExamples,
   addOutputOptions,
   addRepositoryOptions,
-  parseLimit,
+  parseRate,
   type OutputOptions,
   type RepositoryOptions,
 } from '../command/options.ts';
@@ -49,7 +49,7 @@ export function defineRotation(sub: (name: string, purpose: string) => Command, 
   const again = sub('rekey', 'Re-encrypt what is stored under older keys');
   again
     .optionsGroup('Behaviour:')
-    .option('--limit-rate <size>', 'Limit writing to this much per second, such as 2MiB', parseLimit)
+    .option('--limit-rate <size>', 'Limit writing to this much per second, such as 2MiB', parseRate)
     .option('--max-repack <size>', 'Rewrite at most this much in this run', parseSize)
     .option('-n, --dry-run', 'Only show what would be done');
   addRepositoryOptions(again);

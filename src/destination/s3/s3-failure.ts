@@ -74,10 +74,16 @@ const NOT_SAID_BY_THE_STORE = meaning(
   'Check that the store is running and that the address is right: a proxy may answer like this while the store is down.',
 );
 
+/** A store that may not list the bucket for these credentials refuses where it would say that an object does not exist. */
+const REFUSED = {
+  ...DENIED,
+  hint: 'Check that the policy of these credentials allows s3:ListBucket on the bucket itself, and s3:GetObject and s3:PutObject on what is in it.',
+};
+
 /** Keyed by the stores' own error codes, including those of other makers. */
 const MEANINGS = {
   NoSuchBucket: NO_BUCKET,
-  AccessDenied: DENIED,
+  AccessDenied: REFUSED,
   AllAccessDisabled: DENIED,
   InvalidAccessKeyId: WRONG_KEY,
   SignatureDoesNotMatch: WRONG_KEY,

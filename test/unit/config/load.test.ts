@@ -95,6 +95,8 @@ describe('a configuration text', () => {
     ['{"bandwidth": [{"from": "8:00"}]}', '"8:00" is not a time of day'],
     ['{"bandwidth": [{"from": "08:00"}, {"from": "08:00"}]}', '1:44 CONFIG_INVALID Two rules begin at 08:00'],
     ['{"bandwidth": [{"from": "08:00", "uploadLimit": "fast"}]}', "'fast' is not a size"],
+    // One byte a second: a unit was forgotten.
+    ['{"bandwidth": [{"from": "08:00", "uploadLimit": "1"}]}', '"1" would send less than 1 KiB a second'],
     ['{"sources": [{"path": "Documents"}]}', '"Documents" is not an absolute path'],
     ['{"sources": [{"path": "/a", "compression": "gzip"}]}', '"gzip" is not a kind of compression'],
     [

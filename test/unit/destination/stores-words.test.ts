@@ -83,7 +83,7 @@ test('a reason that nothing here knows', async () => {
 test('the name of the failure once more is no reason', async () => {
   expect(await refusal(refusalIn('AccessDenied', 'Access Denied'))).toMatchObject({
     message: expect.not.stringContaining('It says'),
-    hint: expect.stringContaining('credentials'),
+    hint: expect.stringContaining('allows s3:ListBucket on the bucket itself'),
   });
 });
 
