@@ -12,6 +12,7 @@ import { checkKeyDrill, checkRestoreDrill } from './drills.ts';
 import { sameDiskFindings } from '../../daemon/doctor/try-destination.ts';
 import { checkNative } from './native.ts';
 import { checkClock, checkRecoveryKit, checkRuntime, checkSpace } from '../../daemon/doctor/machine.ts';
+import { checkPartner } from './partner.ts';
 import { checkNewestVersion, checkRunningVersion } from '../../daemon/doctor/versions.ts';
 import { checkOtherPlaces, checkRepository, checkSettings, checkState, witnessesOf } from './place.ts';
 import { EXIT } from '../command/exit-codes.ts';
@@ -99,8 +100,11 @@ async function examine(options: DoctorOptions, context: Context): Promise<Examin
   if (newest !== null)
     findings.push(await guarded('updates', async () => await checkNewestVersion(newest, signal)));
   if (settings !== undefined) findings.push(...(await examineSettings(settings, agent, context)));
-  if (agent !== undefined)
+  if (agent !== undefined) {
     findings.push(await guarded('restore drill', async () => await checkRestoreDrill(context)));
+    const partner = await guarded('partner', async () => await checkPartner(context));
+    if (partner !== undefined) findings.push(partner);
+  }
   findings.push(
     await guarded('recovery kit', async () => await checkRecoveryKit(paths.recoveryKit)),
     await guarded('key drill', async () => await checkKeyDrill(context)),

@@ -24,7 +24,10 @@ export function problem(check: string, message: string, hint: string): Finding {
 }
 
 /** Runs a check. An error becomes a finding; only an abort is thrown. */
-export async function guarded(check: string, look: () => Promise<Finding>): Promise<Finding> {
+export async function guarded<F extends Finding | undefined>(
+  check: string,
+  look: () => Promise<F>,
+): Promise<F | Finding> {
   try {
     return await look();
   } catch (error) {
