@@ -5,14 +5,13 @@
 
 /** Say nothing about the type: annotations, and bounds that the agent checks and explains. */
 const IGNORED = new Set(
-  `description example examples default format pattern minimum maximum minLength maxLength minItems maxItems
+  `title description example examples default format pattern minimum maximum minLength maxLength minItems maxItems
   minProperties maxProperties uniqueItems dependentRequired contentMediaType contentSchema`.split(/\s+/),
 );
 const KNOWN = new Set([
   ...IGNORED,
-  ...'$ref const enum type items properties required additionalProperties propertyNames oneOf anyOf allOf'.split(
-    ' ',
-  ),
+  ...`$ref const enum type items properties patternProperties required additionalProperties propertyNames
+  oneOf anyOf allOf`.split(/\s+/),
 ]);
 const SCALARS = { string: 'string', integer: 'number', number: 'number', boolean: 'boolean', null: 'null' };
 
@@ -60,8 +59,13 @@ function typesOf(document, used) {
     return name === 'object' ? object(schema, indent) : SCALARS[name];
   }
 
-  function object({ properties = {}, required = [], additionalProperties: others }, indent) {
+  function object(
+    { properties = {}, patternProperties, required = [], additionalProperties: others },
+    indent,
+  ) {
     const names = Object.keys(properties);
+    if (patternProperties !== undefined)
+      return `Record<string, ${union(Object.values(patternProperties).map((one) => type(one, indent)))}>`;
     const isOpen = others !== false && (names.length === 0 || others !== undefined);
     const open =
       typeof others === 'object' ? `Record<string, ${type(others, indent)}>` : 'Record<string, unknown>';

@@ -19,6 +19,8 @@ mkdirSync(PLACE, { recursive: true });
 for (const name of globSync('*.d.ts', { cwd: PLACE })) rmSync(path.join(PLACE, name));
 for (const [name, options] of Object.entries(DOCUMENTS)) {
   const document = parse(read('docs', 'api', `${name}.yaml`), { maxAliasCount: -1 });
+  if (name === 'desktop')
+    document.components.schemas.Settings = settings(document.components.schemas.Settings);
   write(`${name}-api`, apiTypes(document, options));
 }
 for (const file of globSync('src/client/*.ts', { cwd: ROOT })) {
@@ -26,6 +28,12 @@ for (const file of globSync('src/client/*.ts', { cwd: ROOT })) {
   const [error] = errors;
   if (error !== undefined) throw new Error(`${file}: ${error.message}`);
   write(path.basename(file, '.ts'), forOthers(code));
+}
+
+/** The document calls the settings an object with the names of the configuration file, whose schema has its own place. */
+function settings({ description }) {
+  const { properties } = JSON.parse(read('docs', 'config.schema.json'));
+  return { type: 'object', description, properties, additionalProperties: false };
 }
 
 /** Beside each other, and by the names of what runs: compilers elsewhere need not allow imports of `.ts`. */

@@ -26,6 +26,7 @@ export async function right(): Promise<void> {
   for await (const { type, job: now } of agent.events()) if (type === 'job.finished') now?.id.trim();
   await agent.get('/status', { signal: AbortSignal.timeout(5) });
   (await agent.get('/files/content', { query: { path: '/a' } })).body?.cancel();
+  (await agent.get('/settings')).settings.sources?.map(({ path, schedule }) => path.length + (schedule ?? '').length);
   await agent.put('/settings', { headers: { 'If-Match': '*' }, body: { settings: { log: {} } } });
   await agent.delete('/snapshots/{id}', { path: { id: 'x' } });
   const { id }: Partner.Customer = await partner.post('/customers', { body: { name: 'x' }, idempotencyKey: 'k' });
@@ -48,6 +49,8 @@ export async function wrong(): Promise<void> {
   await agent.post('/backup');
   // @ts-expect-error a field that is not there
   await agent.post('/backup', { body: { source: '/a', sorce: '/b' } });
+  // @ts-expect-error a setting that is not there
+  await agent.put('/settings', { headers: { 'If-Match': '*' }, body: { settings: { surces: [] } } });
   // @ts-expect-error the id is missing
   await agent.get('/backup/{id}', {});
   // @ts-expect-error no such state
