@@ -82,7 +82,7 @@ function wayOf({ sources }: DemonstrationHome, card: string): Ways {
   return [
     [documents, ['default', 'disk']],
     [pictures, ['disk']],
-    [projects, ['default']],
+    [projects, ['default', 'disk']],
     [card, ['disk']],
   ];
 }
