@@ -4,6 +4,7 @@
  */
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { Socket } from 'node:net';
 import { join } from 'node:path';
 import { SOURCE_FLAGS } from './node-flags.ts';
 import type { WarmCommand, WarmOutcome } from './warm-process.ts';
@@ -59,6 +60,8 @@ function startProcess(): WarmProcess {
 function rest(child: ChildProcess): void {
   child.unref();
   child.channel?.unref();
+  // Its pipe is one of the things that a script would wait for.
+  if (child.stdout instanceof Socket) child.stdout.unref();
 }
 
 /** A process that dies over a command is a failure of that command. */
