@@ -15,6 +15,8 @@ export default defineConfig({
     maxWorkers: 1,
     reporters: ['verbose'],
     testTimeout: 120_000,
+    // How soon a page changes is for the tests that measure it; a busy machine takes seconds.
+    expect: { poll: { timeout: 15_000 } },
     // Fetching the browser takes minutes the first time.
     hookTimeout: 900_000,
   },
