@@ -45,6 +45,8 @@ interface Meaning {
   readonly hint: string;
   /** Further facts for programs. */
   readonly details?: Readonly<Record<string, boolean>>;
+  /** The hint only guesses the cause, so that a reason which the store gives takes its place. */
+  readonly isGuess?: true;
 }
 
 export function meaning(kind: DestinationKind, retry: Retry, what: string, hint: string): Meaning {
@@ -64,7 +66,7 @@ const REPORT = 'Check the address and the settings of the destination.';
 
 /** Retried only later: retrying at once would add to the load. */
 export const THROTTLED = meaning('unreachable', 'later', 'the store receives too many requests', LATER);
-export const DENIED = meaning('denied', 'never', 'the store refuses', RIGHTS);
+export const DENIED: Meaning = { ...meaning('denied', 'never', 'the store refuses', RIGHTS), isGuess: true };
 export const TAKEN = meaning(
   'exists',
   'never',
@@ -225,7 +227,7 @@ function ofProxy({ what, hint, passes }: ProxyTrouble): Meaning {
 function withReason(found: Meaning, answer: WebAnswer | undefined): Meaning {
   if (found.kind !== 'denied' || !isReason(answer)) return found;
   if (saysFull(answer.words)) return FULL;
-  return found.what === DENIED.what ? { ...found, hint: REASON } : found;
+  return found.isGuess === true ? { ...found, hint: REASON } : found;
 }
 
 function isReason(answer: WebAnswer | undefined): answer is WebAnswer & { readonly words: string } {

@@ -74,10 +74,10 @@ const NOT_SAID_BY_THE_STORE = meaning(
   'Check that the store is running and that the address is right: a proxy may answer like this while the store is down.',
 );
 
-/** A store that may not list the bucket for these credentials refuses where it would say that an object does not exist. */
+/** Without the right to list, a store also refuses where it would otherwise say that an object does not exist. */
 const REFUSED = {
   ...DENIED,
-  hint: 'Check that the policy of these credentials allows s3:ListBucket on the bucket itself, and s3:GetObject and s3:PutObject on what is in it.',
+  hint: 'Check that the policy of these credentials allows s3:ListBucket on the bucket itself, and s3:GetObject, s3:PutObject and, for whatever removes something, s3:DeleteObject on what is in it.',
 };
 
 /** Keyed by the stores' own error codes, including those of other makers. */

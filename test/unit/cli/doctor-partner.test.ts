@@ -2,13 +2,6 @@ import { describe, expect, test } from 'vitest';
 import { partnerFinding } from '../../../src/cli/doctor/partner.ts';
 import type { PartnerStatus } from '../../../src/jobs/agent.ts';
 
-const PLAN = {
-  slug: 'pro',
-  desktop_requests_per_hour: 1000,
-  status: 'active',
-  expires_at: 0,
-  grace_until: 0,
-} as const;
 const REPORTS = { last_at: Date.UTC(2026, 10, 30, 9), results_waiting: 0, results_dropped: 0, problem: null };
 
 function finding(facts: Partial<PartnerStatus>): ReturnType<typeof partnerFinding> {
@@ -18,7 +11,7 @@ function finding(facts: Partial<PartnerStatus>): ReturnType<typeof partnerFindin
     customer_id: 'cus_1',
     name: 'office',
     enrolled_at: 0,
-    plan: PLAN,
+    plan: null,
     reports: REPORTS,
     ...facts,
   });
@@ -41,15 +34,5 @@ describe('what doctor says of the partner', () => {
       message: `${problem}; no report since the agent started`,
       hint: 'Backups and restores do not need it. If this lasts, tell your partner.',
     });
-  });
-
-  test.each([
-    [{ plan: null }, 'No valid plan from https://partner.example'],
-    [{ plan: { ...PLAN, status: 'suspended' } }, 'The account at the partner is suspended'],
-    [{ plan: { ...PLAN, status: 'trial_expired' } }, 'The trial at the partner is over'],
-  ] as const)('an account that is not in order: %j', (facts, message) => {
-    const found = finding(facts);
-    expect(found).toMatchObject({ status: 'warning', message: expect.stringContaining(message) });
-    expect(found.hint).toContain('Ask your partner');
   });
 });
