@@ -2,7 +2,6 @@
  * Finds records of chains that are gone from the storage although nobody removed them, and gives up those that are lost
  * for good.
  */
-import { createHash } from 'node:crypto';
 import { DestinationError } from '../../base/errors.ts';
 import { isFull } from '../../base/stored-by.ts';
 import { type ChainRecord, chainView } from '../chain-view.ts';
@@ -11,7 +10,7 @@ import { isDamage } from '../chunk-index.ts';
 import { putTombstone } from '../put-tombstone.ts';
 import type { Repository } from '../repository.ts';
 import { listSnapshots, readSnapshot, type SnapshotList } from '../snapshots.ts';
-import { type LostRecord, lostRecords, verifyChains } from './verify-chains.ts';
+import { givenUpName, type LostRecord, lostRecords, verifyChains } from './verify-chains.ts';
 
 export interface Lost {
   readonly record: LostRecord;
@@ -102,7 +101,7 @@ export async function giveUpLost(
   const own = live.filter(({ chain }) => chain.writer === writer).length;
   const record = {
     kind: 'snapshots' as const,
-    names: lost.map((one) => one.name ?? nameFor(one)),
+    names: lost.map(givenUpName),
     places: lost.map(({ writer: of, seq, isUnplaced }) =>
       isUnplaced === true ? undefined : { writer: of, seq },
     ),
@@ -111,13 +110,6 @@ export async function giveUpLost(
     fence: 0,
   };
   await putTombstone(repository, record, { live: own }, signal);
-}
-
-/** A name for a record whose own name is unknown: any name that no object has will do. */
-function nameFor(record: LostRecord): string {
-  return createHash('sha256')
-    .update(`lost ${placeText(record)}`)
-    .digest('hex');
 }
 
 function placeText({ writer, seq }: LostRecord): string {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { NO_RECORD, type ChainPlace } from '../../format/records.ts';
 import {
   BEYOND_BELIEF,
@@ -109,8 +110,39 @@ export interface LostRecord extends ChainPlace {
 /** At most this many are returned at once. */
 const MOST_LOST = 50_000;
 
-/** All records that `verifyChains` reports as missing, as far as it is certain which records these are. */
+/**
+ * All records that `verifyChains` reports as missing, as far as it is certain which records these are, and those that it
+ * would report once these are given up: a number that is given up makes numbers within reach of it believed.
+ */
 export function lostRecords(view: ChainView, memory: WriterMemory): LostRecord[] {
+  const lost: LostRecord[] = [];
+  const told = new Set<string>();
+  for (let seen = view; lost.length < MOST_LOST; seen = withGivenUp(seen, lost)) {
+    const more = lostIn(seen, memory).filter((record) => !told.has(givenUpName(record)));
+    if (more.length === 0) break;
+    for (const record of more) told.add(givenUpName(record));
+    lost.push(...more);
+  }
+  return lost.slice(0, MOST_LOST);
+}
+
+/** The name by which a tombstone gives the record up. Where its own is unknown, any that no object has will do. */
+export function givenUpName({ name, writer, seq }: LostRecord): string {
+  return name ?? createHash('sha256').update(`lost ${writer}/${seq}`).digest('hex');
+}
+
+function withGivenUp(view: ChainView, lost: readonly LostRecord[]): ChainView {
+  const removed = new Set(view.removed);
+  const places = new Map(view.places);
+  for (const record of lost) {
+    const { writer, seq, isUnplaced } = record;
+    removed.add(givenUpName(record));
+    if (isUnplaced !== true) places.set(givenUpName(record), { writer, seq });
+  }
+  return { ...view, removed, places };
+}
+
+function lostIn(view: ChainView, memory: WriterMemory): LostRecord[] {
   const lost: LostRecord[] = [];
   const told = new Set<string>();
   for (const record of lostOf(view, memory)) {

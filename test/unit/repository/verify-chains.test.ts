@@ -169,6 +169,19 @@ describe('what is given up as lost', () => {
     expect(missing(settled)).toEqual([]);
   });
 
+  it('reaches an unreadable head that is believed only once a lower one is given up', () => {
+    const writer = 'x'.padEnd(32, '0');
+    const garbage = (seq: number): ChainView['heads'][number] => ({
+      chain: { writer, seq },
+      record: undefined,
+      live: undefined,
+    });
+    const told = { ...view([chain('x', 2)]), heads: [garbage(903), garbage(1_500)] };
+    const places = lostRecords(told, memory).map(({ seq }) => seq);
+    expect(places).toHaveLength(1_498);
+    expect(places.at(-1)).toBe(1_500);
+  });
+
   it('includes the record that this machine remembers, when its place was given up under another name', () => {
     const { records } = chain('x', 1);
     const writer = 'x'.padEnd(32, '0');
