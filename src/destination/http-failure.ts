@@ -47,6 +47,8 @@ interface Meaning {
   readonly details?: Readonly<Record<string, boolean>>;
   /** The hint only guesses the cause, so that a reason which the store gives takes its place. */
   readonly isGuess?: true;
+  /** It happened because of how large the object is, so that the message says how large. */
+  readonly isOfSize?: true;
 }
 
 export function meaning(kind: DestinationKind, retry: Retry, what: string, hint: string): Meaning {
@@ -97,12 +99,15 @@ const PROTECTED: Meaning = {
   details: PROTECTED_FOR_NOW,
 };
 
-export const TOO_LARGE = meaning(
-  'unsupported',
-  'never',
-  'the server, or a proxy in front of it, does not accept objects this large',
-  'Most objects are 32 MiB, at most 128 MiB. Whoever runs the server or proxy can raise the limit in its settings: client_max_body_size in nginx, LimitRequestBody in Apache.',
-);
+export const TOO_LARGE: Meaning = {
+  ...meaning(
+    'unsupported',
+    'never',
+    'the server, or a proxy in front of it, does not accept objects this large',
+    'Most objects are 32 MiB, at most 128 MiB. Whoever runs the server or proxy can raise the limit in its settings: client_max_body_size in nginx, LimitRequestBody in Apache.',
+  ),
+  isOfSize: true,
+};
 
 /** Passes once the user signs in to the network or changes to another one. */
 export const NOT_THE_STORE = meaning(
@@ -306,7 +311,7 @@ function networkCode(error: unknown): string | undefined {
 }
 
 export function failure(
-  { kind, retry, what, hint, details = {} }: Meaning,
+  { kind, retry, what, hint, details = {}, isOfSize }: Meaning,
   { op, url, key, bytes }: WebAction,
   cause?: unknown,
   answer?: WebAnswer,
@@ -314,7 +319,7 @@ export function failure(
   const found = answer?.code ?? networkCode(cause);
   const code = found === undefined || OF_LIBRARIES.test(found) ? undefined : found;
   const name = code === undefined ? '' : ` (${code.slice(0, 60)})`;
-  const size = bytes === undefined || what !== TOO_LARGE.what ? '' : ` (${formatBytes(bytes)})`;
+  const size = bytes === undefined || isOfSize !== true ? '' : ` (${formatBytes(bytes)})`;
   const words = answer?.words?.replace(/[.!]$/, '');
   const detail = `${name}${words === undefined ? '' : `. It says: "${words}"`}`;
   const reason = `${what}${size}${detail}`;

@@ -2,13 +2,17 @@
  * Pictures of every page, in docs/ui:
  *
  *     npm run screenshots [-- NAME…]
+ *     npm run screenshots -- --language fr --into DIRECTORY [NAME…]
+ *
+ * The second takes those of the agent's page in another language, for a look at them; the Partner console is in English only.
  *
  * The built agent and Partner service run in a place of their own (`unshare`): there the home is /home/ana, a second disk is
  * /media/ana/Backup, and the ports are those that everybody has. It takes root, or a system that lets users have namespaces.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
 import type { OpenPage } from '../support/chromium.ts';
 import { type ConsoleProgram, startConsoleProgram } from '../support/console-program.ts';
 import { type Demonstration, openDemonstration } from '../support/demonstration.ts';
@@ -18,7 +22,14 @@ import { indexedPicture } from '../support/indexed-picture.ts';
 import { openPageSite, type PageSite } from '../support/page-site.ts';
 import { setup } from './chromium.ts';
 
-const PICTURES = join(import.meta.dirname, '..', '..', 'docs', 'ui');
+const { values: options, positionals: wanted } = parseArgs({
+  options: { language: { type: 'string' }, into: { type: 'string' } },
+  allowPositionals: true,
+});
+if (options.language !== undefined && options.into === undefined)
+  throw new Error('docs/ui shows the page in English: name another directory with --into');
+const PICTURES = resolve(options.into ?? join(import.meta.dirname, '..', '..', 'docs', 'ui'));
+const LOCALE = options.language === undefined ? {} : { locale: options.language };
 const HOME = '/home/ana';
 const DISK = '/media/ana/Backup';
 const DAYS_AGO = [21, 9, 6, 4, 1];
@@ -29,9 +40,9 @@ const SETUP = {
 } as const;
 
 const VIEWS = [
-  { view: 'light', width: 1_200, height: 850, dark: false },
-  { view: 'dark', width: 1_200, height: 850, dark: true },
-  { view: 'narrow', width: 390, height: 844, dark: false },
+  { view: 'light', width: 1_200, height: 850, dark: false, ...LOCALE },
+  { view: 'dark', width: 1_200, height: 850, dark: true, ...LOCALE },
+  { view: 'narrow', width: 390, height: 844, dark: false, ...LOCALE },
 ] as const;
 
 /** Those that are kept in docs/ui; any other scene is taken when it is named. */
@@ -70,8 +81,6 @@ const SHOWN: readonly string[] = [
   'console-activity',
 ];
 
-const wanted = process.argv.slice(2);
-
 if (process.env['HOLDFAST_PICTURES'] === 'inside') await takeAll();
 else {
   await setup();
@@ -88,7 +97,7 @@ function enter(): number {
     'exec unshare --user --map-user=1000 --map-group=1000 -- "$@"',
   ];
   const asRoot = process.getuid?.() === 0 ? [] : ['--map-root-user'];
-  const itself = [process.execPath, ...process.execArgv, import.meta.filename, ...wanted];
+  const itself = [process.execPath, ...process.execArgv, import.meta.filename, ...process.argv.slice(2)];
   const { status, error } = spawnSync(
     'unshare',
     ['--mount', '--net', ...asRoot, '--', 'sh', '-ec', ready.join('\n'), 'sh', ...itself],
@@ -105,7 +114,7 @@ async function takeAll(): Promise<void> {
   await using demonstration = await openDemonstration({ ...SETUP, daysAgo: DAYS_AGO, disk: DISK });
   await take(demonstration, SCENES);
   await take({ ...demonstration, failed: await demonstration.harm() }, TROUBLED_SCENES);
-  await takeConsole(demonstration);
+  if (options.language === undefined) await takeConsole(demonstration);
 }
 
 /** The console of a partner who looks after this machine. */
