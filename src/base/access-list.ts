@@ -24,9 +24,9 @@ export interface Openness {
   readonly changers: readonly string[];
 }
 
-export const SYSTEM = 'S-1-5-18';
+const SYSTEM = 'S-1-5-18';
 export const ADMINISTRATORS = 'S-1-5-32-544';
-export const EVERYONE = 'S-1-1-0';
+const EVERYONE = 'S-1-1-0';
 /** `NT SERVICE\Holdfast`, as `serviceSid` makes it of the name. */
 export const SERVICE_SID = 'S-1-5-80-1330843935-4026354752-656021322-1287684443-3323034567';
 

@@ -65,7 +65,7 @@ async function drained(closed: Promise<unknown>): Promise<void> {
 const PATIENCE_MS = 5_000;
 
 /** The program of Windows that does it, with its words. By its full path: a directory of the search path may have another. */
-export function endTreeCommand(
+function endTreeCommand(
   pid: number,
   systemRoot = process.env['SystemRoot'] ?? String.raw`C:\Windows`,
 ): readonly [program: string, words: readonly string[]] {

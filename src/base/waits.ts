@@ -19,7 +19,7 @@ type Wait = {
 );
 
 /** Shorter waits are not worth reporting. */
-export const WORTH_TELLING_MS = 4_000;
+const WORTH_TELLING_MS = 4_000;
 
 /** What is waited for. */
 export type Whom = keyof typeof WHOM;

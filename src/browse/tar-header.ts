@@ -6,7 +6,7 @@
 import { type ByteString, isAscii, isUtf8 } from '../base/byte-path.ts';
 import type { Xattr } from '../format/tree.ts';
 
-export const TAR_BLOCK = 512;
+const TAR_BLOCK = 512;
 
 /** The end of an archive: two blocks of zeros. */
 export const TAR_END = Buffer.alloc(2 * TAR_BLOCK);

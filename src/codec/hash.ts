@@ -2,8 +2,6 @@ import { Blake3Hasher } from '@napi-rs/blake-hash';
 
 /** Bytes of a chunk id: 192 bits of keyed BLAKE3. */
 export const ID_BYTES = 24;
-/** Bytes of an id that index objects and the chunk table keep. */
-export const SHORT_ID_BYTES = 16;
 
 /**
  * Number of ids that share an allocation. An id in Node's common pool would keep 64 KiB of it alive until its pack is

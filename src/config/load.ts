@@ -27,7 +27,7 @@ export interface LoadedConfig {
 export const NO_FILE = 'none';
 
 /** The revision of a file's content, which differs for any change of its bytes. */
-export function revisionOf(bytes: Uint8Array | undefined): string {
+function revisionOf(bytes: Uint8Array | undefined): string {
   return bytes === undefined ? NO_FILE : createHash('sha256').update(bytes).digest('hex').slice(0, 32);
 }
 

@@ -141,7 +141,7 @@ function pageAddressOf(
 }
 
 /** The default port, as in the API contract and the documentation. */
-export const USUAL_PORT = 7390;
+const USUAL_PORT = 7390;
 /** Number of further ports that are tried. */
 const OTHERS = 9;
 

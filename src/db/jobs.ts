@@ -42,7 +42,7 @@ export interface JobRecord {
   readonly bookkeeping: JobBookkeeping;
 }
 
-export const MOST_PROBLEMS = 1_000;
+const MOST_PROBLEMS = 1_000;
 /** Number of finished jobs that are kept, and for how many milliseconds, in addition to the last ones of each kind. */
 const KEPT_JOBS = 20_000;
 const KEPT_MS = 400 * 86_400_000;

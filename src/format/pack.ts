@@ -1,12 +1,12 @@
 import { corrupt, newerFormat } from '../base/errors.ts';
 import { HEADER_BYTES } from './header.ts';
 
-export const MAX_PACK_BYTES = 128 * 1024 * 1024;
+const MAX_PACK_BYTES = 128 * 1024 * 1024;
 export const MAX_CHUNK_BYTES = 8 * 1024 * 1024;
 export const MAX_SEGMENTS = 65_535;
 export const TAIL_BYTES = 16;
 /** Most raw bytes of a segment, above what writers make: the target plus one small chunk, or one large chunk. */
-export const MAX_SEGMENT_BYTES = 16 * 1024 * 1024;
+const MAX_SEGMENT_BYTES = 16 * 1024 * 1024;
 const TAIL_MAGIC = Buffer.from('HF1T', 'latin1');
 const ID = 24;
 const SEGMENT_ENTRY = 12;

@@ -81,7 +81,7 @@ export type EntryType = keyof typeof ENTRY_TYPES;
 
 export const FLAG = { xattrs: 1, links: 2, holes: 4, indirect: 8, changed: 16 } as const;
 
-export const MAX_NAME_BYTES = 4_096;
+const MAX_NAME_BYTES = 4_096;
 export const MAX_DEPTH = 4_096;
 /** Highest level of a branch. */
 export const MAX_LEVEL = 8;

@@ -17,7 +17,7 @@ import { waitText } from './wait-text.ts';
 import type { Held, JobPlaces } from './queue.ts';
 
 /** Milliseconds. */
-export const ATTEMPT_TIMES = {
+const ATTEMPT_TIMES = {
   /** Minimum between two writes of the progress: two a second, with room for timers that fire early. */
   progressMs: 450,
   /** Time for an engine to obey a cancel before it is killed. */

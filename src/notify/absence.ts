@@ -54,7 +54,7 @@ export function findAbsences(
   };
 }
 
-export function absenceKey({ source, destination }: ProtectedSource): string {
+function absenceKey({ source, destination }: ProtectedSource): string {
   return JSON.stringify([source, destination]);
 }
 

@@ -59,7 +59,7 @@ export const REPAIRED = 'repaired';
  */
 export const DAMAGED = 'damaged';
 
-export function repairedPacks(tombstones: Tombstones): ReadonlySet<string> {
+function repairedPacks(tombstones: Tombstones): ReadonlySet<string> {
   return packsMarked(tombstones, REPAIRED);
 }
 

@@ -8,7 +8,7 @@ export interface DeviceNumber {
 export type DeviceNumberForm = 'linux' | 'darwin';
 
 /** The form of this system. Windows has no device files; its numbers are split like those of Linux. */
-export const deviceNumberForm: DeviceNumberForm = process.platform === 'darwin' ? 'darwin' : 'linux';
+const deviceNumberForm: DeviceNumberForm = process.platform === 'darwin' ? 'darwin' : 'linux';
 
 /**
  * Linux spreads 32 + 32 bits over 64 (minor's low 8, major's low 12, minor's other 24, major's other 20, from the low

@@ -22,7 +22,7 @@ export function ignoresHangUp(env: Readonly<Record<string, string | undefined>>)
 }
 
 /** Whether a process that has this status ignores SIGHUP. What it starts ignores it, too. */
-export function ignoredBy(status: string): boolean {
+function ignoredBy(status: string): boolean {
   const mask = /^SigIgn:\s*([0-9a-f]+)$/m.exec(status)?.[1];
   return mask !== undefined && (BigInt(`0x${mask}`) & HANG_UP_BIT) !== 0n;
 }

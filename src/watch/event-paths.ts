@@ -32,7 +32,7 @@ export function pathsOfEvent(text: string): EventPaths {
   return { directories, entries };
 }
 
-export function directoryOf(path: ByteString): ByteString {
+function directoryOf(path: ByteString): ByteString {
   return asByteString(path.slice(0, path.lastIndexOf('/')) || '/');
 }
 

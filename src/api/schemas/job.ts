@@ -13,7 +13,7 @@ import {
   TimeInput,
 } from './values.ts';
 
-export const JobStatus = Type.Enum(['queued', 'running', 'completed', 'failed', 'canceled']);
+const JobStatus = Type.Enum(['queued', 'running', 'completed', 'failed', 'canceled']);
 
 const JobPhase = Nullable(
   Type.Enum(['scanning', 'uploading', 'committing', 'verifying', 'pruning', 'restoring']),
@@ -36,7 +36,7 @@ export const Progress = Type.Object({
 });
 export type Progress = Static<typeof Progress>;
 
-export const JobFailure = Type.Object({
+const JobFailure = Type.Object({
   code: Type.String(),
   message: Type.String(),
   details: Type.Record(Type.String(), Type.Unknown()),

@@ -46,13 +46,3 @@ const MetaSchema = Type.Object({
 export function EnvelopeOf(data: TSchema): TSchema {
   return Type.Object({ success: Type.Literal(true), data, meta: MetaSchema });
 }
-
-export const ErrorEnvelopeSchema = Type.Object({
-  success: Type.Literal(false),
-  error: Type.Object({
-    code: Type.String(),
-    message: Type.String(),
-    details: Type.Record(Type.String(), Type.Unknown()),
-  }),
-  meta: MetaSchema,
-});

@@ -2,7 +2,7 @@ import type { Chunker } from '../../codec/chunker.ts';
 import type { Hole } from '../../format/tree.ts';
 
 /** Zero bytes are looked for in blocks of this size, aligned to file offsets. */
-export const ZERO_BLOCK = 65_536;
+const ZERO_BLOCK = 65_536;
 /** The most holes that one file may have. With these its entry stays below 5 MiB, where a tree chunk may have 8 MiB. */
 export const MAX_HOLES = 524_288;
 const ZEROS = Buffer.alloc(ZERO_BLOCK);

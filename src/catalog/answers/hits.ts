@@ -181,7 +181,7 @@ export function fileItem(
   };
 }
 
-export function typeName(type: number): FileItem['type'] {
+function typeName(type: number): FileItem['type'] {
   if (type === NODE_TYPE.file) return 'file';
   if (type === NODE_TYPE.directory) return 'directory';
   return type === NODE_TYPE.symlink ? 'symlink' : 'other';

@@ -15,7 +15,7 @@ import { type Layout, layoutOf, unitName } from './plan.ts';
 const PACKAGED_UNITS: readonly string[] = ['/lib/systemd/system', '/usr/lib/systemd/system'];
 
 /** The unit of the machine's service that came with a package; undefined when there is none. */
-export async function packagedUnit(
+async function packagedUnit(
   layout: Layout,
   directories: readonly string[] = PACKAGED_UNITS,
 ): Promise<string | undefined> {

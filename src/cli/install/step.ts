@@ -105,7 +105,7 @@ async function writeWhole(path: string, content: string, mode: number): Promise<
 }
 
 /** Runs a program and returns what it said when it failed; empty when it went well. */
-export async function runProgram(
+async function runProgram(
   [program = '', ...words]: readonly string[],
   env: Environment,
   signal: AbortSignal,

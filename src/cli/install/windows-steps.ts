@@ -14,7 +14,7 @@ import { outputOf, type Step } from './step.ts';
 import { ROOT } from './template.ts';
 import { OF_SERVICE, OVERALL, directoryCalls, protectDirectory } from './windows-directory.ts';
 
-export const WINDOWS_SERVICE = 'Holdfast';
+const WINDOWS_SERVICE = 'Holdfast';
 const ACCOUNT = 'NT SERVICE\\Holdfast';
 const RIGHT = 'SeBackupPrivilege';
 /** What the service manager runs, below the program. */

@@ -49,7 +49,7 @@ export interface Opening {
  * Opens the repository that the options and the environment name.
  * @throws {RepositoryError} NO_REPOSITORY, WRONG_PASSPHRASE, …
  */
-export async function openChosen(
+async function openChosen(
   options: RepositoryOptions,
   context: Context,
   opening?: Opening,

@@ -105,7 +105,7 @@ function jobText(job: Job): string {
  * The settings in a form that may be shown. Secrets are references already. Commands may contain secrets, and anybody
  * who knows the address of a notice channel can use it: of both, only their presence is shown.
  */
-export function shownSettings(settings: FilledConfig): unknown {
+function shownSettings(settings: FilledConfig): unknown {
   const { healthchecks, ntfy, webhook, ...notices } = settings.notices;
   return shown('', {
     ...settings,

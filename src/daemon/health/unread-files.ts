@@ -25,7 +25,7 @@ const MOST_NAMED = 3;
  */
 const UNREAD = /^(?:E(?!NOENT$|XCLUDE)[A-Z0-9]+|TOO_DEEP)$/;
 
-export function isUnread({ code }: Pick<JobProblem, 'code'>): boolean {
+function isUnread({ code }: Pick<JobProblem, 'code'>): boolean {
   return UNREAD.test(code);
 }
 
@@ -38,7 +38,7 @@ export function isAccepted(path: string, accepted: readonly string[]): boolean {
  * The accepted paths, also in their resolved form: problems name files by their real paths, while the settings may name
  * the source through a symbolic link.
  */
-export function asReally({
+function asReally({
   path,
   acceptUnreadable,
 }: Pick<SourceSettings, 'path' | 'acceptUnreadable'>): readonly string[] {

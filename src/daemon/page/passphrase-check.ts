@@ -10,7 +10,7 @@ import { secretOf } from '../../repository/slots/typed-secret.ts';
 import type { Destinations } from '../places/destinations.ts';
 
 /** Wrong attempts allowed in a window of one minute. */
-export const MOST_WRONG = { count: 10, windowMs: 60_000 } as const;
+const MOST_WRONG = { count: 10, windowMs: 60_000 } as const;
 
 export type Guessed<T> =
   | { readonly opened: T }

@@ -22,7 +22,7 @@ export interface NamedFacts extends FileFacts {
 const BYTES_OF_FACTS = 100;
 
 /** Without a byte for so long the server counts as gone. */
-export const stallMs = 60_000;
+const stallMs = 60_000;
 /** In that time: whoever waits is to be told soon after the fourth second. */
 const looks = 30;
 /** Bytes between two looks: a keepalive and its answer have a hundred or so. */

@@ -59,7 +59,7 @@ export type { ButtonLook } from '../../ui/components/button.tsx';
 export type { Choice } from '../../ui/components/field.tsx';
 
 /** Name of the field with the token that proves that this session made the form. */
-export const FORM_TOKEN = 'form_token';
+const FORM_TOKEN = 'form_token';
 
 export function formTokenField({ formToken }: Pick<Visitor, 'formToken'>): JSX.Element {
   return hidden(FORM_TOKEN, formToken);
@@ -173,7 +173,7 @@ export async function once<T>(
  * The origin at which partners reach the page. `publicUrl` is null when the service is reached at the address that it
  * listens on.
  */
-export function ownOrigin(request: FastifyRequest, publicUrl: string | null): string {
+function ownOrigin(request: FastifyRequest, publicUrl: string | null): string {
   return publicUrl === null ? `${request.protocol}://${request.host}` : new URL(publicUrl).origin;
 }
 

@@ -108,7 +108,7 @@ function topOf(visitor: Visitor, section: SectionName | undefined): JSX.Element 
   );
 }
 
-export function noticeOf({ kind, text }: Notice): JSX.Element {
+function noticeOf({ kind, text }: Notice): JSX.Element {
   return (
     <NoticeCard look={kind} urgent={kind === 'bad'}>
       <p>{text}</p>

@@ -52,7 +52,7 @@ export interface ApiKeyStore {
 }
 
 /** Precision of the time of last use, since it is not worth a write for every request. */
-export const LAST_USED_STEP_MS = 60_000;
+const LAST_USED_STEP_MS = 60_000;
 const PREFIX_LENGTH = 10;
 
 export function createApiKeyStore(db: StoreDatabase, hash: KeyedHash): ApiKeyStore {

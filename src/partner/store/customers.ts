@@ -59,7 +59,7 @@ export interface CustomerStore {
 }
 
 /** How long a deleted customer can be restored by hand. */
-export const DELETED_KEPT_MS = 30 * 86_400_000;
+const DELETED_KEPT_MS = 30 * 86_400_000;
 const DAY_MS = 86_400_000;
 const PURGED_AT_ONCE = 100;
 

@@ -166,7 +166,7 @@ async function again<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /** Whether an SQLite writer has to wait, or PostgreSQL aborted the transaction in favour of another one. */
-export function isInTheWay(error: unknown): boolean {
+function isInTheWay(error: unknown): boolean {
   const code = errnoOf(error) ?? '';
   return code.startsWith('SQLITE_BUSY') || code === '40001' || code === '40P01';
 }

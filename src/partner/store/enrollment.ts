@@ -12,7 +12,7 @@ import type { KeyedHash } from './keyed-hash.ts';
 import { planById, type Plan } from './plans.ts';
 import type { CustomerTable, DeviceTable, EnrollmentTokenTable } from './schema.ts';
 
-export const ENROLLMENT_MS = 15 * 60_000;
+const ENROLLMENT_MS = 15 * 60_000;
 
 export interface NewEnrollmentToken {
   /** Shown once and not stored. */

@@ -2,7 +2,7 @@
  * Hashes of keys, tokens, sessions and sign-in attempts. Only these keyed hashes are stored, so that a copy of the
  * database contains no usable secret.
  */
-import { createHmac, randomBytes } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import { BugError } from '../../base/errors.ts';
 
 /** Hashes a text. `purpose` makes a hash from one table useless in another. */
@@ -17,8 +17,4 @@ const PEPPER_BYTES = 32;
 export function createKeyedHash(pepper: Uint8Array): KeyedHash {
   if (pepper.length < PEPPER_BYTES) throw new BugError('the pepper of the store is too short');
   return (purpose, text) => createHmac('sha256', pepper).update(`${purpose}\n${text}`).digest('base64url');
-}
-
-export function newPepper(): Buffer {
-  return randomBytes(PEPPER_BYTES);
 }

@@ -43,7 +43,7 @@ export interface ReportStore {
 }
 
 /** How long reports are kept, and meter rows can be recomputed. */
-export const REPORTS_KEPT_MS = 400 * 86_400_000;
+const REPORTS_KEPT_MS = 400 * 86_400_000;
 /** Reports that one transaction removes, so that nobody waits long for it. */
 const PRUNED_AT_ONCE = 2_000;
 
@@ -277,7 +277,7 @@ function eventOf({ id, customer_id: customerId }: DeviceTable, result: JobOutcom
 }
 
 /** A partner is told once for each when a customer approaches the storage limit of its plan. In percent of that limit. */
-export const USAGE_THRESHOLDS: readonly number[] = [80, 100];
+const USAGE_THRESHOLDS: readonly number[] = [80, 100];
 
 /**
  * The event for the highest threshold that the customer's storage has reached, unless it was sent before. The last

@@ -61,7 +61,7 @@ export interface StoreOptions extends DatabaseOptions {
 }
 
 /** How long events can be read and delivered again, in milliseconds. */
-export const EVENTS_KEPT_MS = 90 * 86_400_000;
+const EVENTS_KEPT_MS = 90 * 86_400_000;
 
 /**
  * Opens the store at `address`, and creates or migrates it if necessary.

@@ -42,7 +42,7 @@ export interface UsageStore {
   usage(partnerId: string, query: UsageQuery): Promise<UsageReport>;
 }
 
-export const MOST_DAYS = 366;
+const MOST_DAYS = 366;
 const DAY_MS = 86_400_000;
 
 export function createUsageStore(db: StoreDatabase): UsageStore {

@@ -58,7 +58,7 @@ export interface CheckObserver {
 export const SILENT_CHECK: CheckObserver = { phase: () => {}, packRead: () => {}, finding: () => {} };
 
 export const MAX_FINDINGS = 1_000;
-export const MAX_LISTED_FILES = 1_000;
+const MAX_LISTED_FILES = 1_000;
 const MAX_REASONS = 10;
 
 /** A finding under construction: everything that is wrong with one object. */

@@ -101,7 +101,7 @@ export async function traverseTrees(
 }
 
 /** The snapshots' roots, grouped by the namespace of their chunk ids. */
-export function byNamespace(snapshots: readonly Snapshot[]): { namespace: Namespace; roots: Buffer[] }[] {
+function byNamespace(snapshots: readonly Snapshot[]): { namespace: Namespace; roots: Buffer[] }[] {
   const groups = new Map<string, { namespace: Namespace; roots: Buffer[] }>();
   for (const { record } of snapshots) {
     const { plain, salt } = record;

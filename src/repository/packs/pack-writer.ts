@@ -55,7 +55,7 @@ export interface PackWriterOptions {
 }
 
 /** Chunks of this size or more get a segment of their own; smaller ones compress better together. */
-export const LARGE_CHUNK = 1_048_576;
+const LARGE_CHUNK = 1_048_576;
 
 /**
  * Collects chunks into segments, seals them into packs and checks every segment (open, decompress, hash again)

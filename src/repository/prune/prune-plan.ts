@@ -110,7 +110,7 @@ export function resolveSettings(repository: Repository, options: PruneOptions): 
 }
 
 /** Decides what is to be done about each pack and forgotten snapshot. */
-export function decide(repository: Repository, stock: PruneStock, settings: PruneSettings): PrunePlan {
+function decide(repository: Repository, stock: PruneStock, settings: PruneSettings): PrunePlan {
   const { sessions, packs, snapshots, doubtful, nowMs } = stock;
   const dueMs = nowMs - settings.graceSeconds * 1_000;
   // A session that began after the leases were read has stored its packs since then.

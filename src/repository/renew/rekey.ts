@@ -27,7 +27,7 @@ import { replaceSnapshot } from './replace-snapshot.ts';
 import { recordAgain, type Snapshot } from '../snapshots.ts';
 
 /** Limits of a rekey; each comment gives the reason for its value. */
-export const REKEY_LIMITS = Object.freeze({
+const REKEY_LIMITS = Object.freeze({
   /**
    * Total size of old packs that are copied, and then marked, together. Small, so that a run that dies leaves little
    * half done.

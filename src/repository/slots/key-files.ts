@@ -315,7 +315,7 @@ const UNFINISHED_INIT = /^(?:copies\/)?(?:config\/[1-9]\d{0,5}|keys\/[0-9a-f]{32
 const TRIED_OUT = /^probe-[0-9a-f]{16}-[a-z]$/;
 
 /** The objects that interrupted inits left, none in an empty place; undefined when there is anything else. */
-export async function unfinishedInit(
+async function unfinishedInit(
   destination: Destination,
   signal: AbortSignal,
 ): Promise<ListedObject[] | undefined> {

@@ -11,7 +11,7 @@ export function writeOnlyKeyText(secret: Buffer): string {
 }
 
 /** Whether the text given as a passphrase is a write-only key. */
-export function isWriteOnlyKey(typed: string): boolean {
+function isWriteOnlyKey(typed: string): boolean {
   return typed.trim().startsWith(WRITE_ONLY);
 }
 

@@ -32,7 +32,7 @@ export interface Remains {
   readonly lifted: { readonly mark: ByteString; readonly mode: number } | undefined;
 }
 
-export const NO_REMAINS: Remains = {
+const NO_REMAINS: Remains = {
   gone: new Set(),
   others: [],
   unfinished: new Map(),

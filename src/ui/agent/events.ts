@@ -3,14 +3,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { AnyJob } from '../../api/schemas/page/jobs.ts';
 import { addressOf } from './ask.ts';
 
-export const EVENT_KINDS = [
-  'job.created',
-  'job.updated',
-  'job.finished',
-  'alarm',
-  'config',
-  'status',
-] as const;
+const EVENT_KINDS = ['job.created', 'job.updated', 'job.finished', 'alarm', 'config', 'status'] as const;
 export type EventKind = (typeof EVENT_KINDS)[number];
 
 export interface AgentEvent {

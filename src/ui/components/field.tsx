@@ -45,10 +45,7 @@ function control(facts: ControlFacts) {
 }
 
 /** Label, hint and problem around any control whose id is `name`. */
-export function Field({
-  children,
-  ...facts
-}: FieldFacts & { readonly children: ComponentChildren }): JSX.Element {
+function Field({ children, ...facts }: FieldFacts & { readonly children: ComponentChildren }): JSX.Element {
   const { name, label, hint, problem, optional } = facts;
   return (
     <div class="field">

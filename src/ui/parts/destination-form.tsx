@@ -191,7 +191,7 @@ function DirectoryFields({ draft, onDraft, problems, disks = [] }: DestinationFo
 }
 
 /** Says that a trial is running, and afterwards shows its result. */
-export function TrialReport({ trial }: { readonly trial: Trial }): JSX.Element {
+function TrialReport({ trial }: { readonly trial: Trial }): JSX.Element {
   return (
     <>
       <div role="status">{trial.isBusy ? <p class="quiet">{t.parts.destination.testing}</p> : null}</div>

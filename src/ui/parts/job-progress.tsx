@@ -20,7 +20,7 @@ function nameOf(job: AnyJob): string {
 }
 
 /** `Backup of /home/me to nas`; other jobs are about a destination alone. */
-export function JobName({ job }: { readonly job: AnyJob }): JSX.Element {
+function JobName({ job }: { readonly job: AnyJob }): JSX.Element {
   const place = <Place name={job.destination} />;
   const text = nameOf(job);
   if (job.type !== 'backup') return <Filled text={text} parts={[place]} />;
@@ -28,19 +28,19 @@ export function JobName({ job }: { readonly job: AnyJob }): JSX.Element {
 }
 
 /** The same as plain text, for the name of a button. `place`: the destination as shown. */
-export function jobName(job: AnyJob, place: string): string {
+function jobName(job: AnyJob, place: string): string {
   const text = nameOf(job);
   if (job.type !== 'backup') return text.replace('{}', () => place);
   return text.replace('{}', () => visible(job.source)).replace(/\{\}(?!.*\{\})/s, () => place);
 }
 
-export function phaseOf({ status, phase }: Pick<AnyJob, 'status' | 'phase'>): string {
+function phaseOf({ status, phase }: Pick<AnyJob, 'status' | 'phase'>): string {
   if (status === 'queued') return t.parts.job.waiting;
   return phase === null ? t.parts.job.starting : t.parts.job.phases[phase];
 }
 
 /** Bytes, rate and time left, as far as they are known. */
-export function progressFacts({ status, progress }: Pick<AnyJob, 'status' | 'progress'>): readonly string[] {
+function progressFacts({ status, progress }: Pick<AnyJob, 'status' | 'progress'>): readonly string[] {
   if (status !== 'running') return [];
   const { bytes_done: done, bytes_total: total, rate_bytes_per_second: rate, eta_seconds: eta } = progress;
   const facts: string[] = [];

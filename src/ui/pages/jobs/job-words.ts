@@ -94,7 +94,7 @@ export function progressWords({ progress }: Pick<AnyJob, 'progress'>): string {
   return parts.join(' · ');
 }
 
-export function filesWords(count: number): string {
+function filesWords(count: number): string {
   return t.common.files(count, formatCount(count));
 }
 

@@ -73,7 +73,7 @@ const PAUSES = ['hour', 'morning', 'time', 'resumed'] as const;
 export type PauseChoice = (typeof PAUSES)[number];
 
 /** Hour of the day at which the pause until tomorrow ends. */
-export const MORNING_HOUR = 8;
+const MORNING_HOUR = 8;
 
 /**
  * The end of a pause in RFC 3339; null for a pause without an end; undefined when `time` (of an input, in local time)

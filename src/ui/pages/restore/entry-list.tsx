@@ -19,7 +19,7 @@ import { keyOf, parentOf, pathQuery, type PathRef } from './path-ref.ts';
 import { hrefOfPlace, type Place, type Sort } from './place.ts';
 import { isChosen, isFull, type Selection, toggled } from './selection.ts';
 
-export const ROW_HEIGHT = 44;
+const ROW_HEIGHT = 44;
 
 export interface EntryListFacts {
   readonly place: Place;

@@ -44,7 +44,7 @@ export function refOfB64(text: string): PathRef | undefined {
   }
 }
 
-export function bytesOf({ path, path_b64: bytes }: PathRef): Uint8Array {
+function bytesOf({ path, path_b64: bytes }: PathRef): Uint8Array {
   return bytes === null ? new TextEncoder().encode(path) : bytesOfB64(bytes);
 }
 

@@ -103,7 +103,7 @@ export function useBlobAddress(blob: Blob | undefined): string | undefined {
   return address;
 }
 
-export const IMAGE_TYPES = [
+const IMAGE_TYPES = [
   'image/png',
   'image/jpeg',
   'image/gif',
@@ -119,7 +119,7 @@ type ContentKind =
   | { readonly kind: 'other' };
 
 /** Bytes that are enough to tell the kind. */
-export const HEAD_BYTES = 64;
+const HEAD_BYTES = 64;
 
 /** Only pictures that cannot contain a script are taken for pictures. SVG files are text. */
 export function kindOf(bytes: Uint8Array, isWhole: boolean): ContentKind {
@@ -130,7 +130,7 @@ export function kindOf(bytes: Uint8Array, isWhole: boolean): ContentKind {
 }
 
 /** The text of bytes that are UTF-8; undefined when they are not. The last character may be cut off unless it is `isWhole`. */
-export function textOf(bytes: Uint8Array, isWhole: boolean): string | undefined {
+function textOf(bytes: Uint8Array, isWhole: boolean): string | undefined {
   if (bytes.includes(0)) return undefined;
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: !isWhole });

@@ -26,7 +26,7 @@ export interface SettingFacts {
 }
 
 /** The default of a setting; undefined if it has none, as entries of lists other than sources. */
-export function defaultAt(path: KeyPath): unknown {
+function defaultAt(path: KeyPath): unknown {
   if (path[0] === 'sources') return valueAt(SOURCE_DEFAULTS, path.slice(2));
   return valueAt(DEFAULTS, path);
 }
