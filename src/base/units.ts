@@ -22,6 +22,14 @@ const sizeUnits: ReadonlyMap<string, number> = new Map([
 export const SLOWEST_UPLOAD = 1024;
 
 /**
+ * Whether a size is a small number without a unit. Nobody means 500 bytes where a largest file is asked for: the unit was
+ * forgotten, and nearly every file would be left out.
+ */
+export function lacksUnit(size: string): boolean {
+  return /^\s*\d{1,3}(?:\.\d+)?\s*$/.test(size);
+}
+
+/**
  * Parses a size such as `500M`, `1.5GiB`, `10 MB` or `4096` into bytes, rounded to a whole byte.
  * @throws {RequestError} when it is not a size, or too large to count exactly
  */

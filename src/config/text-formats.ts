@@ -1,7 +1,7 @@
 /** Formats of text settings. Each checks a text, and describes what is wrong with it. */
 import { isIP } from 'node:net';
 import { HoldfastError, RequestError } from '../base/errors.ts';
-import { SLOWEST_UPLOAD, parseDuration, parseSize } from '../base/units.ts';
+import { lacksUnit, parseDuration, parseSize, SLOWEST_UPLOAD } from '../base/units.ts';
 import { secretInUrl } from '../base/redact.ts';
 import { checkScheduleText } from './schedule-text.ts';
 import { isFromRoot, isHome } from './settings-context.ts';
@@ -29,6 +29,11 @@ const CHECKS = {
   schedule: checkScheduleText,
   size: (text: string): void => {
     if (parseSize(text) < 1) throw wrong('The size is 0', 'Write null for no limit.');
+    if (lacksUnit(text))
+      throw wrong(
+        `"${short(text)}" has no unit`,
+        `Write the size with its unit, such as ${text.trim()} MiB.`,
+      );
   },
   rate: (text: string): void => {
     if (parseSize(text) >= SLOWEST_UPLOAD) return;

@@ -167,6 +167,7 @@ describe.concurrent('one clear message and the right exit code', () => {
       [['keys', 'add', '--write-only', join(place.directory, 'key'), ...given], 'Only one kind of key'],
       // Every file that is not empty would be left out; nothing could ever be stored.
       [['backup', '--exclude-larger-than', '0', place.source], '"0" is not a possible size'],
+      [['backup', '--exclude-larger-than', '500', place.source], '"500" has no unit'],
       [['keys', 'rekey', '--limit-rate', '2'], '"2" would send less than 1 KiB a second'],
       [['backup', '--stdin-name', 'db', '--exclude', '*.tmp'], '--exclude cannot be used'],
       [['backup', '--stdin-name', 'db', '--exclude-caches', '-x'], '--exclude-caches cannot be used'],

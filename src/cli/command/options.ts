@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { RequestError } from '../../base/errors.ts';
 import { hasNothingToSee, isOneLine } from '../../base/one-line.ts';
 import { isStoreChoice } from '../../base/stored-by.ts';
-import { parseDuration, SLOWEST_UPLOAD, parseSize } from '../../base/units.ts';
+import { lacksUnit, parseDuration, parseSize, SLOWEST_UPLOAD } from '../../base/units.ts';
 import { printable } from '../terminal/terminal.ts';
 
 export interface RepositoryOptions {
@@ -130,6 +130,8 @@ export function parseWhen(text: string, nowMs: number): number {
 /** The size, in bytes, of an option that limits something. @throws {RequestError} also for 0, which would allow nothing */
 export function parseLimit(text: string): number {
   const bytes = parseSize(text);
+  if (bytes > 0 && lacksUnit(text))
+    throw usage(`"${text}" has no unit`, `Give the size with its unit, such as ${text}M.`);
   if (bytes > 0) return bytes;
   throw usage(`"${text}" is not a possible size`, 'For no limit, leave the option out.');
 }
