@@ -13,8 +13,11 @@ function openShares() {
   const clock = manualClock();
   const names = new Map<Socket, string>();
   const warn = vi.fn<(facts: object, text: string) => void>();
+  let looks = 0;
   const ownersOf = vi.fn(async (sockets: readonly Socket[]) => {
+    looks += 1;
     await setImmediate();
+    looks -= 1;
     return sockets.map((socket) => names.get(socket) ?? 'nobody');
   });
   const isKnown = (owner: string): boolean => owner === KNOWN;
@@ -32,9 +35,10 @@ function openShares() {
       return socket;
     });
   const left = (name: string): number => [...names.values()].filter((one) => one === name).length;
-  /** Until all are looked at. */
+  /** Until all are looked at, and none is too many. */
   const settled = async (): Promise<void> => {
-    await setTimeout(60);
+    do await setTimeout(60);
+    while (looks > 0 || shares.size > MOST);
   };
   return {
     clock,
