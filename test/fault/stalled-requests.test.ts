@@ -1,4 +1,5 @@
 /** A client that stops in the middle of a request is told so before its connection ends, by both services. */
+// Turn 3 of 8.
 import { once } from 'node:events';
 import { connect, type AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

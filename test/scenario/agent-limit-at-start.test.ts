@@ -1,4 +1,5 @@
 /** A limit that is lifted in the first moment of a job, when its engine is still starting. */
+// Turn 1 of 8.
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';

@@ -1,4 +1,5 @@
 /** A destination whose disk is away, and one on which another repository lies: no command leads to a second repository. */
+// Turn 7 of 8.
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

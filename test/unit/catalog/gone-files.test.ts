@@ -1,3 +1,4 @@
+// Turn 5 of 8.
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { SearchRequest } from '../../../src/catalog/answers/file-search.ts';

@@ -1,3 +1,4 @@
+// Turn 3 of 8.
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { RestoreSpec } from '../../../src/jobs/job.ts';
 import { MOST_QUEUED } from '../../../src/jobs/queue.ts';
