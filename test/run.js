@@ -26,7 +26,13 @@ else process.exitCode = 1;
 function install() {
   const { status } = npm(['ci', '--prefix', here], { stdio: ['ignore', 2, 2] });
   if (status !== 0) return false;
-  if (!hasNativeZstd()) npm(['run', 'native'], { stdio: 'ignore', timeout: COMPILE_WITHIN_MS });
+  if (!hasNativeZstd())
+    npm(['run', 'native'], {
+      stdio: 'ignore',
+      timeout: COMPILE_WITHIN_MS,
+      // On all cores: make takes one otherwise, which is half a minute more.
+      env: { ...process.env, JOBS: 'max' },
+    });
   writeFileSync(mark, lock);
   return true;
 }
