@@ -1,4 +1,4 @@
-/** Every page of the real agent, for whoever does not see it, has a small screen, wants it dark, or reads German. */
+/** Every page of the real agent, for whoever does not see it, has a small screen, wants it dark, or reads another language. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -12,6 +12,8 @@ const VIEWS = [
   { view: 'dark', width: 1_200, height: 850, dark: true, language: 'en' },
   { view: '390 pixels wide', width: 390, height: 844, dark: false, language: 'en' },
   { view: 'German, 390 pixels wide, dark', width: 390, height: 844, dark: true, language: 'de' },
+  { view: 'French, 390 pixels wide', width: 390, height: 844, dark: false, language: 'fr' },
+  { view: 'Spanish, 390 pixels wide', width: 390, height: 844, dark: false, language: 'es' },
 ] as const;
 
 let demonstration: Demonstration;

@@ -85,6 +85,21 @@ export async function expectAccessible(page: Page, where: string): Promise<void>
 export async function expectToFit(page: Page, where: string): Promise<void> {
   const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
   expect(over, `${where} is too wide`).toBeLessThanOrEqual(0);
+  const beyond = await page.evaluate(() =>
+    [
+      ...document.querySelectorAll<HTMLElement>(
+        '.card :is(button, .button), dialog[open] :is(button, .button)',
+      ),
+    ]
+      // What can be moved sideways has room for all of it.
+      .filter((button) => button.offsetParent !== null && button.closest('.scroll, .listing') === null)
+      .filter((button) => {
+        const around = button.closest('.card, dialog')?.getBoundingClientRect();
+        return around !== undefined && button.getBoundingClientRect().right > around.right;
+      })
+      .map((button) => button.textContent),
+  );
+  expect(beyond, `${where}: buttons beyond their card`).toEqual([]);
 }
 
 /** Presses Tab until the element has the focus, as somebody without a mouse does. */
