@@ -83,8 +83,15 @@ export async function expectAccessible(page: Page, where: string): Promise<void>
 
 /** No part of the page is wider than the screen. */
 export async function expectToFit(page: Page, where: string): Promise<void> {
-  const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-  expect(over, `${where} is too wide`).toBeLessThanOrEqual(0);
+  const tooWide = await page.evaluate(() =>
+    document.documentElement.scrollWidth <= innerWidth
+      ? []
+      : [...document.body.querySelectorAll('main *')]
+          .filter((element) => element.closest('.scroll, .listing') === null)
+          .filter((element) => element.getBoundingClientRect().right > innerWidth)
+          .map((element) => `${element.tagName}.${element.className}: ${element.textContent.slice(0, 60)}`),
+  );
+  expect(tooWide, `${where} is too wide`).toEqual([]);
   const beyond = await page.evaluate(() =>
     [
       ...document.querySelectorAll<HTMLElement>(
