@@ -22,11 +22,11 @@ const sizeUnits: ReadonlyMap<string, number> = new Map([
 export const SLOWEST_UPLOAD = 1024;
 
 /**
- * Whether a size is a small number without a unit. Nobody means 500 bytes where a largest file is asked for: the unit was
- * forgotten, and nearly every file would be left out.
+ * Whether a size is a number below 1024 without a unit. Nobody means 500 bytes where a largest file is asked for: the unit
+ * was forgotten, and nearly every file would be left out.
  */
 export function lacksUnit(size: string): boolean {
-  return /^\s*\d{1,3}(?:\.\d+)?\s*$/.test(size);
+  return /^[\d.]+$/.test(size.trim()) && Number(size) < kibi;
 }
 
 /**

@@ -83,15 +83,14 @@ export async function expectAccessible(page: Page, where: string): Promise<void>
 
 /** No part of the page is wider than the screen. */
 export async function expectToFit(page: Page, where: string): Promise<void> {
-  const tooWide = await page.evaluate(() =>
-    document.documentElement.scrollWidth <= innerWidth
-      ? []
-      : [...document.body.querySelectorAll('main *')]
-          .filter((element) => element.closest('.scroll, .listing') === null)
-          .filter((element) => element.getBoundingClientRect().right > innerWidth)
-          .map((element) => `${element.tagName}.${element.className}: ${element.textContent.slice(0, 60)}`),
-  );
-  expect(tooWide, `${where} is too wide`).toEqual([]);
+  const { over, wide } = await page.evaluate(() => ({
+    over: document.documentElement.scrollWidth - innerWidth,
+    wide: [...document.body.querySelectorAll('*')]
+      .filter((element) => element.closest('.scroll, .listing') === null)
+      .filter((element) => element.getBoundingClientRect().right > innerWidth)
+      .map((element) => `${element.tagName}.${element.className}: ${element.textContent.slice(0, 60)}`),
+  }));
+  expect(over, `${where} is too wide: ${wide.join(', ')}`).toBeLessThanOrEqual(0);
   const beyond = await page.evaluate(() =>
     [
       ...document.querySelectorAll<HTMLElement>(
