@@ -22,8 +22,8 @@ const sizeUnits: ReadonlyMap<string, number> = new Map([
 export const SLOWEST_UPLOAD = 1024;
 
 /**
- * Whether a size is a number below 1024 without a unit. Nobody means 500 bytes where a largest file is asked for: the unit
- * was forgotten, and nearly every file would be left out.
+ * Whether a size is a number below 1024 without a unit. Nobody means 500 bytes where a largest file is asked for, or how
+ * much a check reads: the unit was forgotten, and nearly every file would be left out, or next to nothing read.
  */
 export function lacksUnit(size: string): boolean {
   return /^[\d.]+$/.test(size.trim()) && Number(size) < kibi;

@@ -271,6 +271,9 @@ describe.concurrent('one clear message and the right exit code', () => {
     [['restore', 'latest'], 'It is not clear where to restore to'],
     [['forget'], 'It is not clear what to remove'],
     [['check', '--read-data-subset', '0%'], '0% is not a part of the data'],
+    // Five bytes, where five per cent were meant.
+    [['check', '--read-data-subset', '5'], '"5" has no unit'],
+    [['prune', '--max-repack', '5'], '"5" has no unit'],
     [['find', 'x', '--newer', 'soon'], '"soon" is not a time'],
   ])('of a wrong command line (%j): 2', async (words, message) => {
     await using place = await openPlace();

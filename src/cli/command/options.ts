@@ -129,11 +129,16 @@ export function parseWhen(text: string, nowMs: number): number {
 
 /** The size, in bytes, of an option that limits something. @throws {RequestError} also for 0, which would allow nothing */
 export function parseLimit(text: string): number {
-  const bytes = parseSize(text);
-  if (bytes > 0 && lacksUnit(text))
-    throw usage(`"${text}" has no unit`, `Give the size with its unit, such as ${text}M.`);
+  const bytes = parseAmount(text);
   if (bytes > 0) return bytes;
   throw usage(`"${text}" is not a possible size`, 'For no limit, leave the option out.');
+}
+
+/** Bytes of something large. @throws {RequestError} also for a small number whose unit was forgotten; 0 needs none */
+export function parseAmount(text: string): number {
+  const bytes = parseSize(text);
+  if (bytes === 0 || !lacksUnit(text)) return bytes;
+  throw usage(`"${text}" has no unit`, `Give the size with its unit, such as ${text.trim()}M.`);
 }
 
 /** Bytes per second. @throws {RequestError} also for what is too slow to be meant */

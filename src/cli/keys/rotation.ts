@@ -1,7 +1,7 @@
 /** `keys rotate`, `keys rekey` and `keys generations`: newer keys, and what is still sealed under older ones. */
 import type { Command } from 'commander';
 import { holdfast, holdfastThere } from '../../base/holdfast-command.ts';
-import { formatBytes, parseSize } from '../../base/units.ts';
+import { formatBytes } from '../../base/units.ts';
 import { surveyGenerations, type GenerationUse } from '../../repository/keys/generations.ts';
 import { oldGenerations, rotateKeys } from '../../repository/keys/keys.ts';
 import type { PackFate } from '../../repository/prune/prune-plan.ts';
@@ -16,8 +16,9 @@ import {
   addExamples,
   addOutputOptions,
   addRepositoryOptions,
-  parseRate,
   type OutputOptions,
+  parseAmount,
+  parseRate,
   type RepositoryOptions,
 } from '../command/options.ts';
 import { renderTable } from '../terminal/table.ts';
@@ -50,7 +51,7 @@ export function defineRotation(sub: (name: string, purpose: string) => Command, 
   again
     .optionsGroup('Behaviour:')
     .option('--limit-rate <size>', 'Limit writing to this much per second, such as 2MiB', parseRate)
-    .option('--max-repack <size>', 'Rewrite at most this much in this run', parseSize)
+    .option('--max-repack <size>', 'Rewrite at most this much in this run', parseAmount)
     .option('-n, --dry-run', 'Only show what would be done');
   addRepositoryOptions(again);
   addOutputOptions(again, { json: 'The result as a JSON object', quiet: 'Print errors only' });

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { holdfast, holdfastThere } from '../../base/holdfast-command.ts';
 import { textOfBytes } from '../../base/byte-path.ts';
-import { formatBytes, formatDuration, parseSize } from '../../base/units.ts';
+import { formatBytes, formatDuration, lacksUnit, parseSize } from '../../base/units.ts';
 import type { ReadData } from '../../repository/check/check-packs.ts';
 import type { CheckReport, Finding } from '../../repository/check/check-report.ts';
 import { check, planCheck, type CheckPlan } from '../../repository/check/check.ts';
@@ -16,11 +16,11 @@ import {
   addExamples,
   addOutputOptions,
   addRepositoryOptions,
-  fromOptions,
-  usage,
   type FromOptions,
+  fromOptions,
   type OutputOptions,
   type RepositoryOptions,
+  usage,
 } from '../command/options.ts';
 import { repair } from './repair.ts';
 import { givenByOptions, takeFromEnvironment } from '../places/secret.ts';
@@ -82,6 +82,8 @@ export function define(command: Command, context: Context): void {
 /** @throws {RequestError} */
 function parseSubset(text: string): ReadData {
   const percent = /^(\d+(?:\.\d+)?)%$/.exec(text)?.[1];
+  if (percent === undefined && lacksUnit(text))
+    throw usage(`"${text}" has no unit`, `Use a part such as ${text}%, or a size such as 500M.`);
   if (percent === undefined) return { bytes: parseSize(text) };
   const part = Number(percent);
   if (part > 0 && part <= 100) return { percent: part };

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { holdfast, holdfastThere } from '../../base/holdfast-command.ts';
-import { formatBytes, formatDuration, parseDuration, parseSize } from '../../base/units.ts';
+import { formatBytes, formatDuration, parseDuration } from '../../base/units.ts';
 import type { PackFate, PruneOptions, PrunePlan } from '../../repository/prune/prune-plan.ts';
 import { storeKeeps } from '../../repository/prune/prune-protected.ts';
 import { planPrune, prune, type PrunePhase, type PruneResult } from '../../repository/prune/prune.ts';
@@ -13,9 +13,10 @@ import {
   addExamples,
   addOutputOptions,
   addRepositoryOptions,
-  usage,
   type OutputOptions,
+  parseAmount,
   type RepositoryOptions,
+  usage,
 } from '../command/options.ts';
 import { count } from '../terminal/wording.ts';
 
@@ -44,7 +45,7 @@ export function define(command: Command, context: Context): void {
       'Rewrite packs if more than this share is no longer needed (default: 50%)',
       parsePercent,
     )
-    .option('--max-repack <size>', 'Rewrite at most this much in this run', parseSize)
+    .option('--max-repack <size>', 'Rewrite at most this much in this run', parseAmount)
     .option('-n, --dry-run', 'Only show what would be done');
   addRepositoryOptions(command);
   addOutputOptions(command, { json: 'The result as a JSON object', quiet: 'Print errors only' });
