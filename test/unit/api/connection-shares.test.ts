@@ -13,11 +13,11 @@ function openShares() {
   const clock = manualClock();
   const names = new Map<Socket, string>();
   const warn = vi.fn<(facts: object, text: string) => void>();
-  let looks = 0;
+  const looks = { underWay: 0 };
   const ownersOf = vi.fn(async (sockets: readonly Socket[]) => {
-    looks += 1;
+    looks.underWay += 1;
     await setImmediate();
-    looks -= 1;
+    looks.underWay -= 1;
     return sockets.map((socket) => names.get(socket) ?? 'nobody');
   });
   const isKnown = (owner: string): boolean => owner === KNOWN;
@@ -38,7 +38,7 @@ function openShares() {
   /** Until all are looked at, and none is too many. */
   const settled = async (): Promise<void> => {
     do await setTimeout(60);
-    while (looks > 0 || shares.size > MOST);
+    while (looks.underWay > 0 || shares.size > MOST);
   };
   return {
     clock,
