@@ -52,7 +52,10 @@ export function windowsPlaces(
 
 export interface WindowsInstall {
   readonly start: boolean;
+  /** The Node.js that runs this. */
   readonly runtime: string;
+  /** The program that runs this. */
+  readonly root?: string;
   /** Whether the service manager knows the service already. */
   readonly known: boolean;
   /** The time, as part of a name. */
@@ -63,20 +66,20 @@ export interface WindowsInstall {
 export function windowsSteps(places: WindowsPlaces, install: WindowsInstall): readonly Step[] {
   const { program, data, state, unit, system } = places;
   const sc = win32.join(system, 'sc.exe');
-  const { start, runtime, known, stamp } = install;
+  const { start, runtime, root = ROOT, known, stamp } = install;
   const protect = (path: string, descriptor: string): Step => ({
     kind: 'act',
     shown: `make ${path} for administrators${descriptor === OF_SERVICE ? ' and the service' : ''} alone`,
     act: async () => await protectDirectory(path, { descriptor, stamp }, directoryCalls()),
   });
   // Quoted, as otherwise "C:\Program" would be run if somebody could make it.
-  const command = [win32.join(program, 'node.exe'), unit, state].map((word) => `"${word}"`).join(' ');
+  const command = [runtimeOf(program, root, runtime), unit, state].map((word) => `"${word}"`).join(' ');
   const kind = ['type=', 'own', 'start=', 'delayed-auto', 'obj=', ACCOUNT];
   return [
     protect(data, OVERALL),
     protect(state, OF_SERVICE),
     ...(known ? stopSteps(sc) : []),
-    ...copySteps(program, runtime),
+    ...copySteps(program, root, runtime),
     {
       kind: 'run',
       words: [
@@ -135,7 +138,7 @@ export function windowsUninstallSteps(
     isInside(ROOT, program)
       ? {
           kind: 'act',
-          shown: `leave ${program}, which runs this command: delete it by hand`,
+          shown: `leave ${program}, which runs this command: remove it in Settings, Apps, or delete the folder`,
           act: async () => {},
         }
       : { kind: 'remove', path: program, tree: true },
@@ -202,14 +205,32 @@ export function isCopied(name: string): boolean {
   return !NOT_COPIED.has(name) && !/(?:^|\/)node\.exe\.old$/.test(name);
 }
 
-/** Nothing when the program that runs is the installed one. */
-function copySteps(program: string, runtime: string): readonly Step[] {
-  if (isInside(ROOT, program)) return [];
+/** What the program has beside itself where it was copied to. */
+const COPIED_RUNTIME = 'node.exe';
+
+/** The Node.js of the service. An installer puts its own into the program, in another place than copying does. */
+function runtimeOf(program: string, root: string, runtime: string): string {
+  const isInstalled = isInside(root, program) && isInside(runtime, program);
+  return isInstalled ? runtime : win32.join(program, COPIED_RUNTIME);
+}
+
+/** Nothing when the program that runs is the installed one, with its own Node.js. */
+function copySteps(program: string, root: string, runtime: string): readonly Step[] {
+  if (!isInside(root, program))
+    return [
+      {
+        kind: 'act',
+        shown: `copy ${root} and ${basename(runtime)} to ${program}`,
+        act: async () => await copyProgram(root, runtime, program),
+      },
+    ];
+  if (isInside(runtime, program)) return [];
+  const copied = win32.join(program, COPIED_RUNTIME);
   return [
     {
       kind: 'act',
-      shown: `copy ${ROOT} and ${basename(runtime)} to ${program}`,
-      act: async () => await copyProgram(ROOT, runtime, program),
+      shown: `copy ${runtime} to ${copied}`,
+      act: async () => await cp(resolve(runtime), copied, { dereference: true }),
     },
   ];
 }
@@ -234,7 +255,7 @@ export async function copyProgram(root: string, runtime: string, program: string
       dereference: true,
       filter: (from) => isCopied(relative(root, from).replaceAll('\\', '/')),
     });
-    await cp(resolve(runtime), join(made, 'node.exe'), { dereference: true });
+    await cp(resolve(runtime), join(made, COPIED_RUNTIME), { dereference: true });
     await rename(program, old).catch((error: unknown) => {
       if (errnoOf(error) !== 'ENOENT') throw error;
     });

@@ -139,6 +139,20 @@ describe('the steps', () => {
     ]);
   });
 
+  test.each([
+    [String.raw`C:\Program Files\Holdfast\bin\node.exe`, []],
+    [String.raw`C:\node\node.exe`, [String.raw`copy C:\node\node.exe to C:\Program Files\Holdfast\node.exe`]],
+  ])(
+    'of a program that an installer put into its place run the Node.js that is there: %s',
+    (runtime, copies) => {
+      const root = String.raw`c:\program files\Holdfast`;
+      const steps = windowsSteps(windowsPlaces(), { ...install, root, runtime }).map(shownStep);
+      const node = copies.length === 0 ? runtime : String.raw`C:\Program Files\Holdfast\node.exe`;
+      expect(steps.filter((step) => step.startsWith('copy '))).toEqual(copies);
+      expect(steps).toContainEqual(expect.stringContaining(`binPath= '"${node}" "C:\\Program Files`));
+    },
+  );
+
   test('run programs of Windows alone, by their whole path', () => {
     const places = windowsPlaces();
     const steps = [
