@@ -1,5 +1,5 @@
 /** What others store in the name of a host changes nothing of what is done with its own snapshots. */
-import { bytesOfText } from '../../src/base/byte-path.ts';
+import { treePath } from '../../src/base/tree-path.ts';
 import { chooseParent } from '../../src/archiver/before/parent.ts';
 import {
   type ForgettingPlan,
@@ -30,7 +30,7 @@ export function planOfRules(live: readonly Snapshot[], keepLast: number, nowMs: 
 
 /** @throws {Broken} when the next backup of a host would take entries over from what a write-only key stored */
 export function requireOwnParent(live: readonly Snapshot[], host: string, root: string): void {
-  const wanted = { host, paths: [bytesOfText(root)], plain: false, kind: 'files' } as const;
+  const wanted = { host, paths: [treePath(root)], plain: false, kind: 'files' } as const;
   const parent = chooseParent(live, wanted);
   if (parent !== undefined && storedBy(parent) !== undefined)
     throw new Broken('only-what-was-agreed', `the next backup of ${host} relies on ${parent.id}`);

@@ -15,7 +15,7 @@ import { startMoto } from '../servers/moto.ts';
 import { startOpenSsh } from '../servers/open-ssh.ts';
 import { compareTrees, shownDifference } from '../support/compare-trees.ts';
 import { removeTree } from '../support/remove-tree.ts';
-import { bytesOfText } from '../../src/base/byte-path.ts';
+import { treePath } from '../../src/base/tree-path.ts';
 import { farLink, type FarLink } from './far-link.ts';
 import { timedRun, type Command } from './timed-run.ts';
 import { readAll } from './warm-cache.ts';
@@ -212,7 +212,7 @@ function median(step: Step, tool: Tool): number {
 try {
   await using site = values.kind === 'sftp' ? await sftpSite(line, scratch) : await s3Site(line);
   print(
-    `${values.kind}, ${values['round-trip']} ms there and back, ${values.mbit} Mbit/s, ${bytesOfText(source)}`,
+    `${values.kind}, ${values['round-trip']} ms there and back, ${values.mbit} Mbit/s, ${treePath(source)}`,
   );
   print(spawnSync('restic', ['version'], { encoding: 'utf8' }).stdout.trim());
   for (let round = 1; round <= Number(values.rounds); round += 1) {

@@ -13,6 +13,7 @@ import { archive, type ArchiveSummary } from '../../src/archiver/archive.ts';
 import { NO_EXCLUSIONS } from '../../src/exclude/excluder.ts';
 import { SILENT } from '../../src/archiver/report/observer.ts';
 import { bytesOfText, type ByteString } from '../../src/base/byte-path.ts';
+import { treePath } from '../../src/base/tree-path.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { DEFAULT_COMPRESSION } from '../../src/codec/compress.ts';
 import { openLocalDestination } from '../../src/destination/local/local.ts';
@@ -54,7 +55,7 @@ function makeTree(source: string): void {
 async function openWatcher(source: string): Promise<SourceWatcher> {
   const started = performance.now();
   const watcher = watchSource(
-    { root: bytesOfText(source), never: [], poll: false, clock: systemClock },
+    { root: treePath(source), never: [], poll: false, clock: systemClock },
     { changed: () => {}, lost: print, problem: (problem) => print(`${problem.message} ${problem.hint}`) },
   );
   while (watcher.state === 'starting') await delay(5);
@@ -110,7 +111,7 @@ async function measureRounds(directory: string, source: string, rounds: number):
   );
   const request: ArchiveRequest = {
     repository,
-    sources: [bytesOfText(source)],
+    sources: [treePath(source)],
     host: 'host',
     user: 'user',
     tool: 'bench',

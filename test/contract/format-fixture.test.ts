@@ -5,7 +5,8 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { bytesOfText, joinBytes, asByteString, type ByteString } from '../../src/base/byte-path.ts';
+import { joinBytes, asByteString, type ByteString } from '../../src/base/byte-path.ts';
+import { treePath } from '../../src/base/tree-path.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { fileContent } from '../../src/browse/cat.ts';
 import type { Destination } from '../../src/destination/destination.ts';
@@ -270,7 +271,7 @@ describe.each(FIXTURES)('the repository %s', (name) => {
       SILENT_RESTORE,
       signal,
     );
-    const below = bytesOfText(path.join(target, wanted.source));
+    const below = treePath(path.join(target, wanted.source));
     const restored = entriesOnDisk(below).map((entry) => ({
       ...entry,
       path: wanted.source + entry.path.slice(below.length),

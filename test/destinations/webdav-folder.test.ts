@@ -8,14 +8,8 @@ import { once } from 'node:events';
 import { lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import {
-  asByteString,
-  bytesOfText,
-  joinBytes,
-  textOfBytes,
-  type ByteString,
-} from '../../src/base/byte-path.ts';
-import { fsPath } from '../../src/base/tree-path.ts';
+import { asByteString, joinBytes, textOfBytes, type ByteString } from '../../src/base/byte-path.ts';
+import { fsPath, treePath } from '../../src/base/tree-path.ts';
 import { debianPrograms } from '../servers/debian-programs.ts';
 import { startOrSkip } from '../servers/unavailable.ts';
 import { openDaemonSite, type DaemonSite } from '../support/daemon-site.ts';
@@ -133,7 +127,7 @@ function foldersAndFiles(root: string, withTimes: boolean): ReadonlyMap<ByteStri
       }
     }
   };
-  enter(bytesOfText(root), asByteString(''));
+  enter(treePath(root), asByteString(''));
   return found;
 }
 
@@ -282,7 +276,7 @@ else {
     expect(paths.length).toBeGreaterThan(wanted.size - 60);
     const commands = paths.flatMap((path) => {
       if (wanted.get(path) !== 'folder') return `get ${typed(path)} ${typed(`by-cadaver/${path}`)}`;
-      mkdirSync(fsPath(joinBytes(bytesOfText(target), path)), { recursive: true });
+      mkdirSync(fsPath(joinBytes(treePath(target), path)), { recursive: true });
       return [];
     });
     const said = await cadaver([`cd ${typed(snapshot)}`, ...commands]);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { beforeEach, afterEach, expect, test } from 'vitest';
 import type { ArchiveSummary } from '../../src/archiver/archive.ts';
 import { Scout } from '../../src/archiver/source/scout.ts';
-import { bytesOfText } from '../../src/base/byte-path.ts';
+import { treePath } from '../../src/base/tree-path.ts';
 import { commitRelied, generationsNow, ReliedPackGone } from '../../src/archiver/store/commit.ts';
 import { createMemoryDestination } from '../../src/destination/memory.ts';
 import type { Destination } from '../../src/destination/destination.ts';
@@ -206,7 +206,7 @@ test('what a scout saw before a damaged pack was looked at is not taken for what
   clock.skip(5_000);
   await engine.backup();
   await rotTrees();
-  const scout = Scout.start([bytesOfText(engine.source)]);
+  const scout = Scout.start([treePath(engine.source)]);
   let isWritten = false;
   beforeCall = async (method, key) => {
     if (method !== 'put' || !key.startsWith('trash/') || isWritten) return;

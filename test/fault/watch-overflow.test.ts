@@ -4,7 +4,7 @@
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { bytesOfText } from '../../src/base/byte-path.ts';
+import { treePath } from '../../src/base/tree-path.ts';
 import { queueLength } from '../../src/watch/event-pressure.ts';
 import { eventually, openDaemonSite } from '../support/daemon-site.ts';
 import { entryOf, openEngine } from '../support/engine.ts';
@@ -56,7 +56,7 @@ function makeDirectories(source: string): void {
 
 /** Makes a storm that is known to have overflowed the queue of every watcher in this process. */
 async function overflow(source: string): Promise<void> {
-  using queue = openEventQueue(bytesOfText(join(source, 'storm')));
+  using queue = openEventQueue(treePath(join(source, 'storm')));
   const events = Number(await runScript(STORM, { args: [source, String(process.pid)] }));
   expect(events).toBeGreaterThanOrEqual(EVENTS);
   const kept = queue.read();
@@ -112,8 +112,7 @@ test.for([
     const again = watcher.take();
     expect(again).toMatchObject({ kind: 'paths' });
     const paths = again.kind === 'paths' ? again.paths : [];
-    for (const name of ['quiet-3', 'new-1200/below'])
-      expect(paths).toContain(bytesOfText(join(source, name)));
+    for (const name of ['quiet-3', 'new-1200/below']) expect(paths).toContain(treePath(join(source, name)));
   },
 );
 

@@ -25,6 +25,7 @@ import { expect, test } from 'vitest';
 import type { ArchiveSummary } from '../../src/archiver/archive.ts';
 import { NO_EXCLUSIONS } from '../../src/exclude/excluder.ts';
 import { bytesOfText } from '../../src/base/byte-path.ts';
+import { treePath } from '../../src/base/tree-path.ts';
 import { errnoOf } from '../../src/base/errors.ts';
 import { entryOf, openEngine } from '../support/engine.ts';
 import { hasXattrs, setXattr } from '../support/libc.ts';
@@ -127,7 +128,7 @@ function apply({ kind, entry, directory, name, size, byte }: Change, root: strin
     utimesSync(path, atime, mtime);
   }
   if (kind === 'xattr' && hasXattrs && !lstatSync(path).isSymbolicLink())
-    setXattr(bytesOfText(path), bytesOfText(`user.${name}`), content.subarray(0, 100));
+    setXattr(treePath(path), bytesOfText(`user.${name}`), content.subarray(0, 100));
 }
 
 function applyAll(changes: readonly Change[], root: string, dirty: Set<string>): void {

@@ -26,7 +26,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { ArchiveSummary } from '../../src/archiver/archive.ts';
 import { asByteString, bytesOfText, joinBytes, type ByteString } from '../../src/base/byte-path.ts';
-import { fsPath } from '../../src/base/tree-path.ts';
+import { fsPath, treePath } from '../../src/base/tree-path.ts';
 import { errnoOf } from '../../src/base/errors.ts';
 import { usableChanges } from '../../src/engine/change-set.ts';
 import { directoriesBelow } from '../../src/watch/directories.ts';
@@ -240,8 +240,8 @@ async function growTree(engine: Engine, seed: number): Promise<WatchedTree> {
   for (const path of [source, outside]) mkdirSync(path);
   const watched = await watchDirectory(source);
   const tree = {
-    source: bytesOfText(source),
-    outside: bytesOfText(outside),
+    source: treePath(source),
+    outside: treePath(outside),
     random: seededRandom(seed),
     watched,
   };
@@ -257,7 +257,7 @@ async function takeChanges(
 ): Promise<{ isKnown: boolean; paths: Iterable<ByteString> }> {
   await watched.caughtUp();
   const taken = watched.watcher.take();
-  const real = bytesOfText(engine.source);
+  const real = treePath(engine.source);
   const usable = usableChanges({
     changes: taken.kind === 'paths' ? taken : null,
     source: { named: real, real },

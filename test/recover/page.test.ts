@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
-import { bytesOfText } from '../../src/base/byte-path.ts';
+import { treePath } from '../../src/base/tree-path.ts';
 import { startOrSkip } from '../servers/unavailable.ts';
 import { blake3, blake3Keyed } from '../support/independent-primitives.ts';
 import { removeTree } from '../support/remove-tree.ts';
@@ -78,7 +78,7 @@ function tests(program: RecoverProgram): void {
     expect(refused.code).toBe(2);
     expect(refused.stderr).toContain('asks for 64 KiB of memory');
     expect(code).toBe(0);
-    expect(entriesOnDisk(bytesOfText(target))).toMatchObject([
+    expect(entriesOnDisk(treePath(target))).toMatchObject([
       { path: `${target}/d`, type: 'directory', mode: '755' },
       { path: `${target}/d/f`, type: 'file', mode: '644', size: 12, mtime: '1700000000123456789' },
       { path: `${target}/d/l`, type: 'symlink', target: 'f', mtime: '-1000000000' },

@@ -3,7 +3,7 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { bytesOfText } from '../../src/base/byte-path.ts';
+import { treePath } from '../../src/base/tree-path.ts';
 import { openCatalog, type Catalog } from '../../src/catalog/catalog.ts';
 import { catalogPath } from '../../src/catalog/tables/catalog-database.ts';
 import type { RepositoryAccess } from '../../src/catalog/messages.ts';
@@ -165,7 +165,7 @@ describe('the catalog', () => {
     for (const snapshot of await engine.snapshots()) {
       const expected = [...(await engine.treeOf(snapshot)).keys()];
       const { items } = await catalog.files(query({ snapshot: snapshot.id, limit: 10_000 }));
-      expect(items.map(({ path }) => bytesOfText(path))).toEqual(expected);
+      expect(items.map(({ path }) => treePath(path))).toEqual(expected);
     }
   });
 

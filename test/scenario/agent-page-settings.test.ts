@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import * as shapes from '../../src/api/schemas/page/settings.ts';
 import type { Static, TSchema } from '../../src/base/schema-type.ts';
-import { bytesOfText } from '../../src/base/byte-path.ts';
+import { treePath } from '../../src/base/tree-path.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { openLocalDestination } from '../../src/destination/local/local.ts';
 import { openRepository } from '../../src/repository/opening.ts';
@@ -168,7 +168,7 @@ describe('a preview of retention', () => {
         const ageMs = (count + at / 3) ** 2 * 0.7 * DAY_MS + 60_000;
         const startedMs = Math.round(at === 1 && count === 0 ? now + DAY_MS : now - ageMs);
         return {
-          paths: [bytesOfText(path)],
+          paths: [treePath(path)],
           startedMs,
           finishedMs: startedMs + 1_000,
           pinned: count % 17 === 16,

@@ -16,7 +16,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { asByteString, bytesOfText, joinBytes } from '../../src/base/byte-path.ts';
-import { fsPath } from '../../src/base/tree-path.ts';
+import { fsPath, treePath } from '../../src/base/tree-path.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { entryOf, openEngine } from '../support/engine.ts';
 import { manualClock } from '../support/manual-clock.ts';
@@ -156,7 +156,7 @@ describe('a watched source', () => {
 
   test('finds names that are not UTF-8, and what is below them', async () => {
     const name = asByteString('x\xff');
-    await using watched = await openWatched((root) => mkdirSync(fsPath(joinBytes(bytesOfText(root), name))));
+    await using watched = await openWatched((root) => mkdirSync(fsPath(joinBytes(treePath(root), name))));
     const directory = joinBytes(bytesOfText(watched.root), name);
     writeFileSync(fsPath(joinBytes(directory, name)), '');
     await watched.caughtUp();
@@ -169,7 +169,7 @@ describe('a watched source', () => {
   test('has nothing to say of what is never backed up, whatever it is called', async () => {
     await using watched = await openWatched(
       (root) => mkdirSync(join(root, 'state [*]/run'), { recursive: true }),
-      (root) => ({ never: [bytesOfText(join(root, 'state [*]'))], quietMs: 50 }),
+      (root) => ({ never: [treePath(join(root, 'state [*]'))], quietMs: 50 }),
     );
     writeFileSync(join(watched.root, 'state [*]/run/file'), '');
     mkdirSync(join(watched.root, 'state [*]/run/new/below'), { recursive: true });
@@ -190,7 +190,7 @@ describe('a watched source', () => {
       await using watcher = watchSource(
         {
           root: bytesOfText(home),
-          never: [bytesOfText(join(home, 'state'))],
+          never: [treePath(join(home, 'state'))],
           ...(poll ? QUICK_LOOKS : { poll, clock: systemClock, quietMs: 50 }),
         },
         { changed: () => (changed += 1), lost: () => {}, problem: () => {} },
@@ -235,7 +235,7 @@ describe('a watched source', () => {
     watcher.take();
     appendFileSync(join(root, 'a/deep/er/file'), 'more');
     await watched.caughtUp();
-    expect(watcher.take()).toMatchObject({ paths: [bytesOfText(join(root, 'a/deep/er'))] });
+    expect(watcher.take()).toMatchObject({ paths: [treePath(join(root, 'a/deep/er'))] });
     unlinkSync(link);
     symlinkSync(join(root, 'b'), link);
     expect(watcher.take().kind).toBe('unknown');
@@ -243,7 +243,7 @@ describe('a watched source', () => {
     watcher.take();
     appendFileSync(join(root, 'b/file'), 'more');
     await watched.caughtUp();
-    expect(watcher.take()).toMatchObject({ paths: [bytesOfText(join(root, 'b'))] });
+    expect(watcher.take()).toMatchObject({ paths: [treePath(join(root, 'b'))] });
   });
 
   test('puts down what a backup does to it, which makes none worthwhile', async () => {
@@ -379,7 +379,7 @@ describe('a source is unknown', () => {
     const file = join(watched.root, 'a/file');
     let changed = 0;
     await using watcher = watchSource(
-      { root: bytesOfText(file), never: [], poll: false, clock: manualClock(), pollMs: 50, quietMs: 0 },
+      { root: treePath(file), never: [], poll: false, clock: manualClock(), pollMs: 50, quietMs: 0 },
       { changed: () => (changed += 1), lost: () => {}, problem: () => {} },
     );
     expect(watcher.state).toBe('polling');

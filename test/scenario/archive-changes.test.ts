@@ -18,6 +18,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { ArchiveSummary } from '../../src/archiver/archive.ts';
 import { bytesOfText } from '../../src/base/byte-path.ts';
+import { treePath } from '../../src/base/tree-path.ts';
 import { openEngine, type Engine } from '../support/engine.ts';
 import { hasXattrs, makeSpecial, setXattr } from '../support/libc.ts';
 import { seededRandom } from '../support/seeded-random.ts';
@@ -205,8 +206,8 @@ const kinds: Readonly<Record<string, (path: string) => void>> = {
     writeFileSync(join(path, 'inside'), 'inside');
   },
   link: (path) => symlinkSync('a', path),
-  fifo: (path) => makeSpecial(bytesOfText(path), 'fifo', 0o640),
-  socket: (path) => makeSpecial(bytesOfText(path), 'socket', 0o640),
+  fifo: (path) => makeSpecial(treePath(path), 'fifo', 0o640),
+  socket: (path) => makeSpecial(treePath(path), 'socket', 0o640),
 };
 
 test('an entry may be of any other kind in the next run', async () => {

@@ -18,7 +18,7 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { bytesOfText, joinBytes, type ByteString } from '../../src/base/byte-path.ts';
-import { fsPath } from '../../src/base/tree-path.ts';
+import { fsPath, treePath } from '../../src/base/tree-path.ts';
 import { compareTrees, shownDifference } from '../support/compare-trees.ts';
 import { storedContent } from '../support/compare-snapshot.ts';
 import { omissions, entryOf, never, openEngine, type Engine } from '../support/engine.ts';
@@ -233,7 +233,7 @@ test.runIf(process.platform === 'linux')(
       });
     };
     mkdirSync(at('deep'));
-    descend(bytesOfText(engine.source), bytesOfText('deep'), 30);
+    descend(treePath(engine.source), bytesOfText('deep'), 30);
     expect(deepest).toBeDefined();
     const { snapshot } = await engine.backup();
     // Not the paths themselves: they are longer than anybody reads.
@@ -255,7 +255,7 @@ test('directories nested a thousand deep', async () => {
     if (levels === 0) writeFileSync(fsPath(joinBytes(parent, bytesOfText('file'))), 'at the bottom');
     else insideDirectory(parent, name, (below) => descend(below, levels - 1));
   };
-  descend(bytesOfText(engine.source), 1_000);
+  descend(treePath(engine.source), 1_000);
   const { snapshot } = await engine.backup();
   expect(snapshot.record.errors).toEqual([]);
   expect(snapshot.record.counts.directories).toBeGreaterThan(1_000);

@@ -9,6 +9,7 @@ import { estimate } from '../../src/archiver/estimate.ts';
 import { NO_EXCLUSIONS, type ExcludeOptions } from '../../src/exclude/excluder.ts';
 import { SILENT } from '../../src/archiver/report/observer.ts';
 import { bytesOfText, type ByteString } from '../../src/base/byte-path.ts';
+import { treePath } from '../../src/base/tree-path.ts';
 import type { SourceError } from '../../src/base/errors.ts';
 import type { EntryProblem } from '../../src/format/records.ts';
 import { native } from '../../src/system/native.ts';
@@ -265,7 +266,7 @@ describe('the next run', () => {
       const first = await run({ parent: 'none' });
       const [change, ...dirty] = changes[name] ?? [];
       change?.();
-      const directories = new Set(dirty.map((path) => bytesOfText(join(engine.source, path))));
+      const directories = new Set(dirty.map((path) => treePath(join(engine.source, path))));
       const parent = { snapshot: first.snapshot.id };
       const beside = await run({ parent });
       const told = await run({ parent, changes: { directories, hiddenRules: false } });

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { bytesOfText } from '../../src/base/byte-path.ts';
+import { treePath } from '../../src/base/tree-path.ts';
 import { loadIndex, segmentOf, type KnownPack } from '../../src/repository/chunk-index.ts';
 import { packKey } from '../../src/repository/objects/listing.ts';
 import type { Snapshot } from '../../src/repository/snapshots.ts';
@@ -62,7 +63,7 @@ async function handMadeParent(
     return change(directory(entries, metadata), path);
   };
   const root = nodeOf('/', false, engine.source.split('/').slice(1));
-  const record = { host: 'host', paths: [bytesOfText(engine.source)], startedMs };
+  const record = { host: 'host', paths: [treePath(engine.source)], startedMs };
   return await handMadeSnapshot(engine.repository, root as HandMadeDirectory, record, never);
 }
 

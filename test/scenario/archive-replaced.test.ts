@@ -7,6 +7,7 @@ import type { ArchiveSummary } from '../../src/archiver/archive.ts';
 import { MOST_LOOKS } from '../../src/archiver/source/same-entry.ts';
 import { Scout } from '../../src/archiver/source/scout.ts';
 import { bytesOfText, type ByteString } from '../../src/base/byte-path.ts';
+import { treePath } from '../../src/base/tree-path.ts';
 import type { Entry } from '../../src/format/tree.ts';
 import { native } from '../../src/system/native.ts';
 import { openEngine, type Engine } from '../support/engine.ts';
@@ -80,7 +81,7 @@ describe('a directory that another one takes the place of before it is opened', 
   test('is stored so too where the snapshot before has it, and only changes are looked at', async () => {
     await delay(40);
     const first = await engine.backup(undefined, { learn: true });
-    const dirty = { directories: new Set([bytesOfText(engine.source)]), hiddenRules: false };
+    const dirty = { directories: new Set([treePath(engine.source)]), hiddenRules: false };
     const others = { changes: dirty, known: first.known, learn: true };
     upgrade(at('app'));
     const second = await backupWith(() => upgrade(at('app')), { overrides: others });
@@ -145,7 +146,7 @@ describe('a directory that another one takes the place of before it is opened', 
 describe('what was seen while the repository was opened', () => {
   async function backupAfter(act: () => void): Promise<ArchiveSummary> {
     await engine.backup();
-    const scout = Scout.start([bytesOfText(engine.source)]);
+    const scout = Scout.start([treePath(engine.source)]);
     await delay(100);
     act();
     return await engine.backup(undefined, { scout });
@@ -277,7 +278,7 @@ describe.skipIf(native === null)('an entry that is another one right behind the 
       renameSync(at('app'), join(engine.directory, 'aside'));
       first(at('app'));
       const looks = behindLooksAt('app', byTurns(at('app'), makers, makers.length));
-      const changes = { directories: new Set([bytesOfText(engine.source)]), hiddenRules: false };
+      const changes = { directories: new Set([treePath(engine.source)]), hiddenRules: false };
       const summary = await engine.backup(undefined, { changes, known, learn: true });
       expect(looks()).toBe(makers.length + 1);
       vi.restoreAllMocks();

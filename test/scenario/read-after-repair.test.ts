@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { bytesOfText } from '../../src/base/byte-path.ts';
+import { treePath } from '../../src/base/tree-path.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { DEFAULT_COMPRESSION } from '../../src/codec/compress.ts';
 import { copySnapshots, type CopyObserver } from '../../src/copier/copy.ts';
@@ -126,7 +126,7 @@ test('the page', async () => {
     destinations: { open: async () => await Promise.resolve({ ...open, uploadLimit }) },
     weakCost: true,
   });
-  const file = await reading.content(place, snapshot.id, bytesOfText(join(site.source, 'deep/file')));
+  const file = await reading.content(place, snapshot.id, treePath(join(site.source, 'deep/file')));
   const parts: Uint8Array[] = [];
   for await (const part of file.read(undefined, never)) parts.push(part);
   expect(Buffer.concat(parts).equals(content)).toBe(true);

@@ -18,6 +18,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { asByteString, bytesOfText } from '../../src/base/byte-path.ts';
+import { treePath } from '../../src/base/tree-path.ts';
 import type { Repository } from '../../src/repository/repository.ts';
 import type { Snapshot } from '../../src/repository/snapshots.ts';
 import {
@@ -93,7 +94,7 @@ describe.runIf(isRoot)('with privileges', () => {
     expect(statSync(join(target, 'dir')).mode & 0o7777).toBe(0o2770);
     expect(lstatSync(join(target, 'link'))).toMatchObject({ uid: 4_242, gid: 4_343 });
     expect(lstatSync(join(target, 'null')).isCharacterDevice()).toBe(true);
-    expect(listXattrs(bytesOfText(join(target, 'labelled')))).toEqual(['trusted.holdfast']);
+    expect(listXattrs(treePath(join(target, 'labelled')))).toEqual(['trusted.holdfast']);
   });
 
   test('nothing of it comes back unasked, and each kind is counted', async () => {
@@ -112,7 +113,7 @@ describe.runIf(isRoot)('with privileges', () => {
     const able = file('x', { uid: 0, gid: 0, xattrs: [{ name: asByteString(name), value }] });
     const snapshot = await handMadeSnapshot(repository, directory({ able }), {}, never);
     expect(counts(await restored(snapshot, {}))).toEqual({ 'privileged-xattrs': 1 });
-    expect(listXattrs(bytesOfText(join(target, 'able')))).toEqual([]);
+    expect(listXattrs(treePath(join(target, 'able')))).toEqual([]);
   });
 
   test('owners are found by their names where those have other numbers here', async () => {
@@ -167,7 +168,7 @@ function hasAccessLists(): boolean {
 
 describe.runIf(hasAccessLists())('a target that hands an access list down', () => {
   test('gives it to nothing that had none', async () => {
-    writeXattr(bytesOfText(target), asByteString('system.posix_acl_default'), grantsToSomebody);
+    writeXattr(treePath(target), asByteString('system.posix_acl_default'), grantsToSomebody);
     const snapshot = await handMadeSnapshot(
       repository,
       directory({
@@ -186,11 +187,11 @@ describe.runIf(hasAccessLists())('a target that hands an access list down', () =
     );
     expect((await restored(snapshot, {})).status).toBe('complete');
     for (const name of ['file', 'dir', 'dir/inside', 'dir/sub']) {
-      expect(listXattrs(bytesOfText(join(target, name))), name).toEqual([]);
+      expect(listXattrs(treePath(join(target, name))), name).toEqual([]);
     }
     expect(statSync(join(target, 'file')).mode & 0o7777).toBe(0o640);
     expect(statSync(join(target, 'dir/sub')).mode & 0o7777).toBe(0o700);
-    expect(listXattrs(bytesOfText(join(target, 'granted')))).toEqual(['system.posix_acl_access']);
+    expect(listXattrs(treePath(join(target, 'granted')))).toEqual(['system.posix_acl_access']);
     expect(statSync(join(target, 'granted')).mode & 0o7777).toBe(0o670);
   });
 });
@@ -220,7 +221,7 @@ describe.runIf(process.platform === 'linux')('attributes of entries that stood b
     );
     const summary = await restored(second, { overwrite: 'always' });
     expect(summary).toMatchObject({ filesUnchanged: 0, filesRestored: 1, bytesRestored: 0 });
-    const kept = readXattrs(bytesOfText(join(target, 'a')), (name, error) => {
+    const kept = readXattrs(treePath(join(target, 'a')), (name, error) => {
       throw new Error(name, { cause: error });
     });
     expect(kept.map(({ name, value }) => [name, value.toString()])).toEqual([

@@ -20,6 +20,7 @@ import {
 import { basename, join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { bytesOfText, textOfBytes } from '../../src/base/byte-path.ts';
+import { treePath } from '../../src/base/tree-path.ts';
 import type { RestoreRequest, RestoreSummary } from '../../src/restorer/request/request.ts';
 import { SILENT_RESTORE } from '../../src/restorer/request/request.ts';
 import { restore } from '../../src/restorer/restore.ts';
@@ -81,7 +82,7 @@ describe('what is chosen', () => {
       .filter((name) => statSync(join(root, name)).isFile())
       .sort();
   }
-  const inSource = (name: string) => bytesOfText(join(engine.source, name));
+  const inSource = (name: string) => treePath(join(engine.source, name));
   const pattern = (text: string) => ({ pattern: bytesOfText(text), from: 'test' });
 
   test('a path brings that file or directory and nothing beside it', async () => {
@@ -424,7 +425,7 @@ describe('deleting extra entries', () => {
     write(join(source, 'other', 'extra.txt'), 'stays');
     const before = fingerprint(outside);
     const { summary } = await engine.restoreTo('out', snapshot, {
-      paths: [bytesOfText(join(engine.source, 'docs'))],
+      paths: [treePath(join(engine.source, 'docs'))],
       overwrite: 'if_changed',
       deleteExtra: true,
     });
@@ -445,7 +446,7 @@ describe('deleting extra entries', () => {
     const { source } = await engine.restoreTo('out', snapshot);
     write(join(source, 'docs/unreadable.txt'), 'still here');
     write(join(source, 'docs/extra.txt'), 'extra');
-    const path = bytesOfText(join(engine.source, 'docs/unreadable.txt'));
+    const path = treePath(join(engine.source, 'docs/unreadable.txt'));
     const record = { ...snapshot.record, errors: [{ path, code: 'EIO', message: 'it cannot be read' }] };
     const { summary } = await engine.restoreTo(
       'out',
@@ -525,7 +526,7 @@ describe('in place', () => {
       {
         ...(await requestOf(snapshot)),
         target: { kind: 'in-place' },
-        subfolder: bytesOfText(join(engine.source, 'docs')),
+        subfolder: treePath(join(engine.source, 'docs')),
         deleteExtra: true,
         dryRun: true,
       },

@@ -16,7 +16,7 @@ import { rewriteSnapshot } from '../../src/repository/renew/replace-snapshot.ts'
 import { resolveNamed } from '../../src/repository/resolve-snapshot.ts';
 import { haveAllVanished } from '../../src/repository/chains/lost-records.ts';
 import { listSnapshots, type Snapshot } from '../../src/repository/snapshots.ts';
-import { bytesOfText } from '../../src/base/byte-path.ts';
+import { treePath } from '../../src/base/tree-path.ts';
 import { never, openEngine, type Engine } from '../support/engine.ts';
 import { openForger, type Forger } from '../support/forged-snapshot.ts';
 
@@ -78,12 +78,12 @@ describe('a forged snapshot', () => {
   test('is no parent, says nothing of how the source was, and is drawn by itself', async () => {
     const forged = await forge({ counts: { ...genuine.record.counts, files: 1_000_000 } });
     const all = await live();
-    const wanted = { host: 'db1', paths: [bytesOfText(engine.source)], plain: false, kind: 'files' } as const;
+    const wanted = { host: 'db1', paths: [treePath(engine.source)], plain: false, kind: 'files' } as const;
     expect(chooseParent(all, wanted)?.id).toBe(genuine.id);
     // Also where it claims no chunk ids of its own, as an older program may have stored it anew.
     const unsalted = { ...forged, record: { ...forged.record, salt: undefined } };
     expect(chooseParent([genuine, unsalted], wanted)?.id).toBe(genuine.id);
-    expect(lastOfSource(all, 'db1', [bytesOfText(engine.source)])?.id).toBe(genuine.id);
+    expect(lastOfSource(all, 'db1', [treePath(engine.source)])?.id).toBe(genuine.id);
     const drawn = newestOfEachSource(all).map((group) => group.map(({ id }) => id));
     expect(drawn[0]).toEqual([genuine.id]);
     expect(drawn).toHaveLength(2);

@@ -15,7 +15,7 @@ import {
   type BigIntStats,
 } from 'node:fs';
 import { asByteString, bytesOfText, joinBytes, type ByteString } from '../../src/base/byte-path.ts';
-import { fsPath } from '../../src/base/tree-path.ts';
+import { fsPath, treePath } from '../../src/base/tree-path.ts';
 import { ContentReader } from '../../src/browse/cat.ts';
 import type { Entry, FileEntry } from '../../src/format/tree.ts';
 import { loadIndex } from '../../src/repository/chunk-index.ts';
@@ -54,14 +54,14 @@ export async function snapshotDifferences(
     const entries = await comparison.trees.directory(id, signal);
     const next = entries.find((entry) => entry.name === bytesOfText(name));
     if (next === undefined) return [`${source} is not in the snapshot`];
-    const here = bytesOfText(source);
+    const here = treePath(source);
     if (next.type !== 'directory') {
       await compareEntry(next, here, here, comparison);
       return comparison.differences;
     }
     id = next.id;
   }
-  await compareDirectory(id, bytesOfText(source), bytesOfText(source), comparison);
+  await compareDirectory(id, treePath(source), treePath(source), comparison);
   return comparison.differences;
 }
 

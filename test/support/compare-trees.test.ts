@@ -14,6 +14,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { bytesOfText } from '../../src/base/byte-path.ts';
+import { treePath } from '../../src/base/tree-path.ts';
 import { compareTrees } from './compare-trees.ts';
 import { hasXattrs, makeSpecial, setTimes, setXattr } from './libc.ts';
 import { removeTree } from './remove-tree.ts';
@@ -36,7 +37,7 @@ function makeTree(name: string): string {
   truncateSync(path.join(root, 'sparse'), 4 * 1024 * 1024);
   symlinkSync('file', path.join(root, 'directory/link'));
   linkSync(path.join(root, 'directory/file'), path.join(root, 'second-name'));
-  makeSpecial(bytesOfText(path.join(root, 'fifo')), 'fifo', 0o600);
+  makeSpecial(treePath(path.join(root, 'fifo')), 'fifo', 0o600);
   settle(root);
   return root;
 }
@@ -44,7 +45,7 @@ function makeTree(name: string): string {
 const entries = ['directory/file', 'directory/link', 'directory', 'sparse', 'fifo', ''];
 
 function settle(root: string): void {
-  for (const entry of entries) setTimes(bytesOfText(path.join(root, entry)), 1_700_000_000_123_456_789n);
+  for (const entry of entries) setTimes(treePath(path.join(root, entry)), 1_700_000_000_123_456_789n);
 }
 
 /** What the comparison says after `change` was made to one of two equal trees. */
@@ -87,15 +88,15 @@ describe('comparing two trees', () => {
   test('finds a missing and an extra entry', () => {
     const change = (root: string): void => {
       renameSync(path.join(root, 'sparse'), path.join(root, 'spare'));
-      setTimes(bytesOfText(root), 1_700_000_000_123_456_789n);
+      setTimes(treePath(root), 1_700_000_000_123_456_789n);
     };
     expect(aspectsAfter(change)).toEqual(['spare extra', 'sparse missing']);
   });
 
   test('finds a time that is off by one nanosecond, of a link too', () => {
     const change = (root: string): void => {
-      setTimes(bytesOfText(path.join(root, 'directory/link')), 1_700_000_000_123_456_788n);
-      setTimes(bytesOfText(root), 1_700_000_000_123_456_790n);
+      setTimes(treePath(path.join(root, 'directory/link')), 1_700_000_000_123_456_788n);
+      setTimes(treePath(root), 1_700_000_000_123_456_790n);
     };
     expect(aspectsAfter(change)).toEqual([' mtime', 'directory/link mtime']);
   });
@@ -122,7 +123,7 @@ describe('comparing two trees', () => {
     const change = (root: string): void => {
       rmSync(path.join(root, 'second-name'));
       writeFileSync(path.join(root, 'second-name'), 'content');
-      setTimes(bytesOfText(path.join(root, 'second-name')), 1_700_000_000_123_456_789n);
+      setTimes(treePath(path.join(root, 'second-name')), 1_700_000_000_123_456_789n);
       settle(root);
     };
     expect(aspectsAfter(change)).toEqual(['second-name links']);
@@ -131,9 +132,9 @@ describe('comparing two trees', () => {
   test.runIf(hasXattrs)('finds another value of an extended attribute', () => {
     const [left, right] = [makeTree('left'), makeTree('right')];
     const name = bytesOfText('user.comment');
-    setXattr(bytesOfText(path.join(left, 'directory')), name, Buffer.from('one'));
-    setXattr(bytesOfText(path.join(right, 'directory')), name, Buffer.from('two'));
-    setXattr(bytesOfText(path.join(right, 'sparse')), name, Buffer.alloc(0));
+    setXattr(treePath(path.join(left, 'directory')), name, Buffer.from('one'));
+    setXattr(treePath(path.join(right, 'directory')), name, Buffer.from('two'));
+    setXattr(treePath(path.join(right, 'sparse')), name, Buffer.alloc(0));
     expect(compareTrees(left, right).map(({ path, left: one }) => [path, one])).toEqual([
       ['directory', 'user.comment=0x6f6e65'],
       ['sparse', 'no user.comment'],

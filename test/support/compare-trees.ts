@@ -8,8 +8,8 @@ import { lstatSync, readdirSync, readlinkSync } from 'node:fs';
 import type { BigIntStats } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { asByteString, bytesOfText, joinBytes } from '../../src/base/byte-path.ts';
-import { fsPath } from '../../src/base/tree-path.ts';
+import { asByteString, joinBytes } from '../../src/base/byte-path.ts';
+import { fsPath, treePath } from '../../src/base/tree-path.ts';
 import type { ByteString } from '../../src/base/byte-path.ts';
 import { errnoOf } from '../../src/base/errors.ts';
 import { firstDifference } from './compare-bytes.ts';
@@ -102,7 +102,7 @@ export function compareTrees(
     leftNames: new Map(),
     rightNames: new Map(),
   };
-  const [left, right] = [bytesOfText(path.resolve(leftRoot)), bytesOfText(path.resolve(rightRoot))];
+  const [left, right] = [treePath(path.resolve(leftRoot)), treePath(path.resolve(rightRoot))];
   const pair: Pair = { left, right, path: asByteString('') };
   if (comparison.options.roots) compareMetadata(pair, statOf(left), statOf(right), comparison);
   compareEntries(pair, comparison);

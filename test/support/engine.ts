@@ -13,6 +13,7 @@ import type { Omission } from '../../src/format/omission.ts';
 import { NO_EXCLUSIONS } from '../../src/exclude/excluder.ts';
 import { SILENT, type ArchiveObserver } from '../../src/archiver/report/observer.ts';
 import { asByteString, bytesOfText, joinBytes, type ByteString } from '../../src/base/byte-path.ts';
+import { treePath } from '../../src/base/tree-path.ts';
 import { systemClock, type Clock } from '../../src/base/clock.ts';
 import { DEFAULT_COMPRESSION } from '../../src/codec/compress.ts';
 import type { Destination } from '../../src/destination/destination.ts';
@@ -195,7 +196,7 @@ export async function entryOf<T extends Entry['type']>(
   path: string,
   type: T,
 ): Promise<Extract<Entry, { type: T }>> {
-  const entry = (await engine.treeOf(snapshot)).get(bytesOfText(path));
+  const entry = (await engine.treeOf(snapshot)).get(treePath(path));
   if (entry?.type !== type) throw new Error(`${path} is ${entry?.type ?? 'not there'}, not a ${type}`);
   return entry as Extract<Entry, { type: T }>;
 }

@@ -10,7 +10,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { archive, type ArchiveSummary } from '../../src/archiver/archive.ts';
 import { SILENT } from '../../src/archiver/report/observer.ts';
-import { bytesOfText } from '../../src/base/byte-path.ts';
+import { treePath } from '../../src/base/tree-path.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { DestinationError, HoldfastError, RepositoryError } from '../../src/base/errors.ts';
 import { openCached } from '../../src/cache/open.ts';
@@ -151,7 +151,7 @@ export async function openFaultSite(options: FaultSiteOptions): Promise<FaultSit
 
   const manifest = (path: string): Manifest =>
     JSON.stringify(
-      entriesOnDisk(bytesOfText(path)).map((entry) => ({ ...entry, path: entry.path.slice(path.length) })),
+      entriesOnDisk(treePath(path)).map((entry) => ({ ...entry, path: entry.path.slice(path.length) })),
     );
 
   /** What is there grows, changes and goes. */

@@ -1,7 +1,7 @@
 import { archive } from '../../src/archiver/archive.ts';
 import { NO_EXCLUSIONS } from '../../src/exclude/excluder.ts';
 import { SILENT } from '../../src/archiver/report/observer.ts';
-import { bytesOfText } from '../../src/base/byte-path.ts';
+import { treePath } from '../../src/base/tree-path.ts';
 import type { Repository } from '../../src/repository/repository.ts';
 import type { Snapshot } from '../../src/repository/snapshots.ts';
 import type { ArchiveRequest } from '../../src/archiver/archive-request.ts';
@@ -16,7 +16,7 @@ export async function backUpExample(
 ): Promise<Snapshot> {
   const request: ArchiveRequest = {
     repository,
-    sources: [bytesOfText(source)],
+    sources: [treePath(source)],
     host: 'example',
     user: 'somebody',
     tool: 'holdfast 0.1.0',

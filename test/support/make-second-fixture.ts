@@ -23,7 +23,8 @@ import {
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
-import { asByteString, bytesOfText } from '../../src/base/byte-path.ts';
+import { asByteString } from '../../src/base/byte-path.ts';
+import { treePath } from '../../src/base/tree-path.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { formatRecoveryCode } from '../../src/codec/recovery-code.ts';
 import { openLocalDestination } from '../../src/destination/local/local.ts';
@@ -75,7 +76,7 @@ function accessList(): Buffer {
 }
 
 function attach(file: string, name: string, value: Buffer): void {
-  writeXattr(bytesOfText(path.join(MAIN, file)), asByteString(name), value);
+  writeXattr(treePath(path.join(MAIN, file)), asByteString(name), value);
 }
 
 function makeSources(): void {
@@ -114,7 +115,7 @@ function makeSources(): void {
   chmodSync(path.join(MAIN, 'shared'), 0o3775);
   chownSync(path.join(MAIN, 'shared'), 65_534, 100);
   if (native === null) throw new Error('no system calls here');
-  const directory = native.openat(-100, bytesOfText(MAIN), 0);
+  const directory = native.openat(-100, treePath(MAIN), 0);
   native.mknodat(directory, asByteString('fifo'), 0o010_600, 0, 0);
   native.mknodat(directory, asByteString('terminal'), 0o020_620, 4_095, 1_048_575);
   native.mknodat(directory, asByteString('disk'), 0o060_660, 259, 0);
@@ -165,7 +166,7 @@ async function partialManifest(repository: Repository, snapshot: Snapshot): Prom
   if (growing?.type !== 'file' || !growing.changedWhileRead) throw new Error('it is not marked as changed');
   rmSync(path.join(PARTIAL, 'closed'));
   writeFileSync(path.join(PARTIAL, 'growing'), Buffer.alloc(growing.size, 'x\n'));
-  const { entries, crowds } = manifestOf(entriesOnDisk(bytesOfText(PARTIAL)));
+  const { entries, crowds } = manifestOf(entriesOnDisk(treePath(PARTIAL)));
   const changed = path.join(PARTIAL, 'growing');
   const mtime = String(growing.mtimeNs);
   return { entries: entries.map((entry) => (entry.path === changed ? { ...entry, mtime } : entry)), crowds };
@@ -205,7 +206,7 @@ async function makeRepository(store: string): Promise<{ facts: FixtureFacts; rel
   await add({ kind: 'recovery', secret: removedRecovery }, 'old kit');
   await remove('first');
   const early = await backUpExample(repository, path.join(PARTIAL, 'open'), { tags: ['second generation'] });
-  const open = entriesOnDisk(bytesOfText(PARTIAL));
+  const open = entriesOnDisk(treePath(PARTIAL));
   await add({ kind: 'recovery', secret: recovery }, 'kit');
   await remove('old kit');
   await putConfig(repository, { ...repository.config, graceSeconds: 1_000 }, 2, signal);
@@ -228,7 +229,7 @@ async function makeRepository(store: string): Promise<{ facts: FixtureFacts; rel
   const below = (source: string, snapshot: Snapshot) => ({
     id: snapshot.id,
     source,
-    ...manifestOf(entriesOnDisk(bytesOfText(source))),
+    ...manifestOf(entriesOnDisk(treePath(source))),
   });
   const ofMain = {
     main: below(MAIN, main),

@@ -17,7 +17,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
-import { bytesOfText } from '../../src/base/byte-path.ts';
+import { treePath } from '../../src/base/tree-path.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { formatRecoveryCode } from '../../src/codec/recovery-code.ts';
 import type { Destination } from '../../src/destination/destination.ts';
@@ -88,7 +88,7 @@ async function makeRepository(store: string): Promise<FixtureFacts> {
   const below = (snapshot: Snapshot) => ({
     id: snapshot.id,
     source: SOURCE,
-    ...manifestOf(entriesOnDisk(bytesOfText(SOURCE))),
+    ...manifestOf(entriesOnDisk(treePath(SOURCE))),
   });
   const own = below(await backUpExample(repository, SOURCE));
   ({ repository } = await addKey(repository, { secret: server, label: 'server', cost: COST }, signal));

@@ -7,7 +7,8 @@ import { SILENT } from '../../src/archiver/report/observer.ts';
 import { Batcher, encodeBatch, settleBatch, type Batch } from '../../src/archiver/read/read-job.ts';
 import { statPath } from '../../src/archiver/source/stat.ts';
 import { Tally } from '../../src/archiver/report/tally.ts';
-import { asByteString, bytesOfText, type ByteString } from '../../src/base/byte-path.ts';
+import { asByteString, type ByteString } from '../../src/base/byte-path.ts';
+import { treePath } from '../../src/base/tree-path.ts';
 import { Chunker, DEFAULT_CHUNKER } from '../../src/codec/chunker.ts';
 import type { Entry, FileEntry } from '../../src/format/tree.ts';
 import { ChunkTable } from '../../src/repository/packs/chunk-table.ts';
@@ -65,7 +66,7 @@ export class Reading {
 
   /** What the walk does with a file: it looks at it and has it read later. */
   walk(path: string, change: (stat: EntryStat) => EntryStat = (stat) => stat): void {
-    const bytes = bytesOfText(path);
+    const bytes = treePath(path);
     const stat = statPath(bytes);
     if (stat === undefined) throw new Error(`${path} is not there`);
     const file = {

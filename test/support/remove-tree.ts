@@ -3,7 +3,7 @@
 import { chmodSync, lstatSync, readdirSync, rmdirSync, unlinkSync } from 'node:fs';
 import path from 'node:path';
 import { asByteString, bytesOfText, joinBytes } from '../../src/base/byte-path.ts';
-import { fsPath } from '../../src/base/tree-path.ts';
+import { fsPath, treePath } from '../../src/base/tree-path.ts';
 import type { ByteString } from '../../src/base/byte-path.ts';
 import { insideDirectory } from './long-path.ts';
 
@@ -11,7 +11,7 @@ import { insideDirectory } from './long-path.ts';
 export function removeTree(directory: string): void {
   const absolute = path.resolve(directory);
   if (lstatSync(absolute, { throwIfNoEntry: false }) === undefined) return;
-  removeDirectory(bytesOfText(path.dirname(absolute)), bytesOfText(path.basename(absolute)));
+  removeDirectory(treePath(path.dirname(absolute)), bytesOfText(path.basename(absolute)));
 }
 
 /** Removes the directory `name` in `parent` and everything below it. */

@@ -20,7 +20,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { bytesOfText } from '../../src/base/byte-path.ts';
+import { treePath } from '../../src/base/tree-path.ts';
 import { errnoOf } from '../../src/base/errors.ts';
 import { makeSpecial } from './libc.ts';
 import { seededRandom } from './seeded-random.ts';
@@ -57,7 +57,7 @@ const changes: readonly ((path: string) => void)[] = [
   (path) => mkdirSync(path),
   (path) => writeFileSync(join(path, 'inside'), someBytes()),
   (path) => symlinkSync('nowhere', path),
-  (path) => makeSpecial(bytesOfText(path), 'fifo', 0o600),
+  (path) => makeSpecial(treePath(path), 'fifo', 0o600),
   (path) => linkSync(path, pathOf('restless')),
   (path) => renameSync(path, pathOf('restless')),
   (path) => {
@@ -66,7 +66,7 @@ const changes: readonly ((path: string) => void)[] = [
   },
   (path) => {
     rmSync(path, { recursive: true });
-    makeSpecial(bytesOfText(path), 'fifo', 0o600);
+    makeSpecial(treePath(path), 'fifo', 0o600);
   },
 ];
 

@@ -8,7 +8,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { errnoOf } from '../../src/base/errors.ts';
 import { bytesOfText, joinBytes } from '../../src/base/byte-path.ts';
-import { fsPath } from '../../src/base/tree-path.ts';
+import { fsPath, treePath } from '../../src/base/tree-path.ts';
 import type { ByteString } from '../../src/base/byte-path.ts';
 import { shownPath } from './shown-path.ts';
 import { NotAllowedHere } from './torture-site.ts';
@@ -88,7 +88,7 @@ function fillTree(root: string, options: TortureOptions): TortureReport {
   const refused: TortureRefusal[] = [];
   for (const section of tortureSections) {
     if (options.without?.includes(section) === true) continue;
-    const directory = joinBytes(bytesOfText(root), bytesOfText(section));
+    const directory = joinBytes(treePath(root), bytesOfText(section));
     mkdirSync(fsPath(directory));
     makers[section]({
       directory,

@@ -1,6 +1,7 @@
 /** An agent whose snapshots are trees in memory: what the folder of snapshots is tested on alone. */
 import { FULL_KEYS } from '../../src/base/stored-by.ts';
 import { asByteString, bytesOfText, textOfBytes, type ByteString } from '../../src/base/byte-path.ts';
+import { treePath } from '../../src/base/tree-path.ts';
 import { RequestError } from '../../src/base/errors.ts';
 import type { Agent, FileItem, SnapshotSummary } from '../../src/jobs/agent.ts';
 
@@ -36,7 +37,7 @@ export function treeSnapshot(
   return {
     id: id.repeat(64).slice(0, 64),
     source,
-    paths: [bytesOfText(source)],
+    paths: [treePath(source)],
     destination: 'default',
     host: 'desk',
     stored_by: FULL_KEYS,

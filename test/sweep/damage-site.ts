@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { archive } from '../../src/archiver/archive.ts';
 import { NO_EXCLUSIONS } from '../../src/exclude/excluder.ts';
 import { SILENT } from '../../src/archiver/report/observer.ts';
-import { bytesOfText } from '../../src/base/byte-path.ts';
+import { treePath } from '../../src/base/tree-path.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { DEFAULT_COMPRESSION } from '../../src/codec/compress.ts';
 import { openLocalDestination } from '../../src/destination/local/local.ts';
@@ -127,7 +127,7 @@ export async function makeSite(workspace: Workspace, name: string, random: Seede
 async function backUp(repository: Repository, directory: string, plain: boolean): Promise<string> {
   const request = {
     repository,
-    sources: [bytesOfText(directory)],
+    sources: [treePath(directory)],
     // As the program has it, so that it finds the parent of its own backups.
     host: hostname(),
     user: 'sweep',

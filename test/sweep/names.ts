@@ -1,8 +1,8 @@
 /** Names of every sort there can be, backed up and restored: byte for byte the same. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { expect } from 'vitest';
-import { asByteString, bytesOfText, joinBytes, type ByteString } from '../../src/base/byte-path.ts';
-import { fsPath } from '../../src/base/tree-path.ts';
+import { asByteString, joinBytes, type ByteString } from '../../src/base/byte-path.ts';
+import { fsPath, treePath } from '../../src/base/tree-path.ts';
 import { compareTrees, shownDifference } from '../support/compare-trees.ts';
 import { openEngine } from '../support/engine.ts';
 import type { SeededRandom } from '../support/seeded-random.ts';
@@ -80,7 +80,7 @@ export interface NamesResult {
 /** So many names, files and directories, each of another content. */
 export async function sweepNames(count: number, random: SeededRandom): Promise<NamesResult> {
   await using engine = await openEngine();
-  const directories: ByteString[] = [bytesOfText(engine.source)];
+  const directories: ByteString[] = [treePath(engine.source)];
   const taken = new Set<string>();
   const result = { names: 0, foreign: 0, longest: 0 };
   while (result.names < count) {

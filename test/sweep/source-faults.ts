@@ -17,6 +17,7 @@ import {
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { asByteString, bytesOfText } from '../../src/base/byte-path.ts';
+import { treePath } from '../../src/base/tree-path.ts';
 import type { Entry } from '../../src/format/tree.ts';
 import type { Snapshot } from '../../src/repository/snapshots.ts';
 import { storedContent } from '../support/compare-snapshot.ts';
@@ -188,7 +189,7 @@ function change(path: string, plan: Change, time: number): void {
       return symlinkSync('special', path);
     case 'replaced by a FIFO':
       rmSync(path);
-      return makeSpecial(bytesOfText(path), 'fifo', 0o600);
+      return makeSpecial(treePath(path), 'fifo', 0o600);
   }
 }
 

@@ -7,7 +7,7 @@ import { isEncoded } from '../../api/wire/query-text.ts';
 import { Type } from '../../base/schema-type.ts';
 import { AskFirst, Button, type ButtonLook } from '../../ui/components/button.tsx';
 import { type Choice, Select, TextField, type TextFieldFacts } from '../../ui/components/field.tsx';
-import { refuseNul } from '../request/nul.ts';
+import { refuseNul } from '../request/refuse-nul.ts';
 import type { PartnerStores } from '../store/store.ts';
 import type { Seals } from './seals.ts';
 import { type Visitor, visitorOf } from './visitor.ts';

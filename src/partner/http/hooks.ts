@@ -20,7 +20,7 @@ import type { AddressLog, CallerLog } from './caller-log.ts';
 import { type Caller, identify, invalidKey, type KeyKind, NO_KEY } from '../request/caller.ts';
 import { beginIdempotent, endIdempotent } from './idempotency.ts';
 import type { PartnerLimits } from '../request/limits.ts';
-import { refuseNul } from '../request/nul.ts';
+import { refuseNul } from '../request/refuse-nul.ts';
 
 export interface HookParts {
   readonly clock: Clock;

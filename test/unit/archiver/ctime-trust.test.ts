@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { CtimeTrust } from '../../../src/archiver/before/ctime-trust.ts';
 import { statPath } from '../../../src/archiver/source/stat.ts';
 import { bytesOfText, textOfBytes, type ByteString } from '../../../src/base/byte-path.ts';
+import { treePath } from '../../../src/base/tree-path.ts';
 import { layersOf } from '../../../src/system/mount-table.ts';
 import type { EntryStat } from '../../../src/system/entry-stat.ts';
 
@@ -29,7 +30,7 @@ interface Looked {
 
 /** A file as a file system shows it whose every ctime is the mtime. */
 function withoutCtime(name: string): Looked {
-  const path = bytesOfText(join(directory, name));
+  const path = treePath(join(directory, name));
   const stat = statPath(path);
   if (stat === undefined) throw new Error(`${name} is not there`);
   return { path, stat: { ...stat, ctimeNs: stat.mtimeNs } };

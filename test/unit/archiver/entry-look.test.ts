@@ -4,6 +4,7 @@ import { createExcluder, NO_EXCLUSIONS, type DirectoryScope } from '../../../src
 import { SILENT } from '../../../src/archiver/report/observer.ts';
 import { Tally } from '../../../src/archiver/report/tally.ts';
 import { bytesOfText } from '../../../src/base/byte-path.ts';
+import { treePath } from '../../../src/base/tree-path.ts';
 
 function scopeOf(root: string, patterns: readonly string[], oneFileSystem = false): DirectoryScope {
   const excluder = createExcluder(
@@ -12,10 +13,10 @@ function scopeOf(root: string, patterns: readonly string[], oneFileSystem = fals
       patterns: patterns.map((pattern) => ({ pattern: bytesOfText(pattern), from: 'test' })),
       oneFileSystem,
     },
-    { root: bytesOfText(root), kind: 'directory', device: 1 },
+    { root: treePath(root), kind: 'directory', device: 1 },
     { read: () => undefined, onError: () => {} },
   );
-  return excluder.enterDirectory(undefined, bytesOfText(root), []);
+  return excluder.enterDirectory(undefined, treePath(root), []);
 }
 
 describe('an entry that nobody may look at', () => {

@@ -3,6 +3,7 @@ import type { EntryKind } from '../../../src/exclude/decision.ts';
 import { explainExclusion, type Explanation, type SourceTree } from '../../../src/exclude/explain.ts';
 import { createExcluder, type ExcludeOptions } from '../../../src/exclude/excluder.ts';
 import { asByteString, bytesOfText } from '../../../src/base/byte-path.ts';
+import { treePath } from '../../../src/base/tree-path.ts';
 import { RequestError } from '../../../src/base/errors.ts';
 
 /** Path -> content; a directory ends in `/`. */
@@ -71,7 +72,7 @@ function explain(
       },
     },
   );
-  return explainExclusion(excluder, bytesOfText(path), tree, sources.map(bytesOfText));
+  return explainExclusion(excluder, treePath(path), tree, sources.map(bytesOfText));
 }
 
 test.each([

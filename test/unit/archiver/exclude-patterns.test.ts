@@ -11,6 +11,7 @@ import {
   type PatternSetting,
 } from '../../../src/exclude/patterns.ts';
 import { asByteString, bytesOfText, type ByteString } from '../../../src/base/byte-path.ts';
+import { treePath } from '../../../src/base/tree-path.ts';
 import { RequestError } from '../../../src/base/errors.ts';
 
 function setting(pattern: string, ignoreCase = false): PatternSetting {
@@ -21,7 +22,7 @@ function setting(pattern: string, ignoreCase = false): PatternSetting {
 function deciding(settings: readonly PatternSetting[], root: string, path: string): string | undefined {
   const isDirectory = path.endsWith('/');
   const bytes = bytesOfText(isDirectory ? path.slice(0, -1) : path);
-  return decidingBytes(settings, bytesOfText(root), bytes, isDirectory);
+  return decidingBytes(settings, treePath(root), bytes, isDirectory);
 }
 
 function decidingBytes(

@@ -9,6 +9,7 @@ import {
   type ExcludeOptions,
 } from '../../../src/exclude/excluder.ts';
 import { asByteString, bytesOfText } from '../../../src/base/byte-path.ts';
+import { treePath } from '../../../src/base/tree-path.ts';
 import { RequestError, type SourceError } from '../../../src/base/errors.ts';
 
 const signature = 'Signature: 8a477f597d28d172789f06886806bc55';
@@ -52,7 +53,7 @@ function enter(
   names: readonly string[] = [],
   parent?: DirectoryScope,
 ): DirectoryScope {
-  return excluder.enterDirectory(parent, bytesOfText(path), names.map(bytesOfText));
+  return excluder.enterDirectory(parent, treePath(path), names.map(bytesOfText));
 }
 
 function decide(
@@ -206,7 +207,7 @@ test('on one file system a mount point is kept empty, and files are not judged b
 
 describe('paths that are never backed up', () => {
   const never = (path: string): ExcludeOptions['never'] => [
-    { path: bytesOfText(path), reason: 'the repository' },
+    { path: treePath(path), reason: 'the repository' },
   ];
   const exclusion = { excluded: true, rule: 'never', reason: 'the repository' };
 

@@ -1,6 +1,7 @@
 import { tmpdir } from 'node:os';
 import { afterEach, describe, expect, test } from 'vitest';
-import { asByteString, bytesOfText, type ByteString } from '../../../src/base/byte-path.ts';
+import { asByteString, type ByteString } from '../../../src/base/byte-path.ts';
+import { treePath } from '../../../src/base/tree-path.ts';
 import {
   findHungMounts,
   isHung,
@@ -74,7 +75,7 @@ describe('mounts that do not answer', () => {
   });
 
   test('are never looked at: not by their path, not by their directory, not as one', () => {
-    const directory = bytesOfText(tmpdir());
+    const directory = treePath(tmpdir());
     takeHungMounts([directory]);
     for (const look of [
       () => statPath(directory),
@@ -88,7 +89,7 @@ describe('mounts that do not answer', () => {
 
   test('are told from those that answer, and from what is not there, by a process of its own', async () => {
     const below = `36 30 0:44 / ${tmpdir()}/nothing-is-here rw - fuse.test test rw`;
-    const roots = [bytesOfText(tmpdir())];
+    const roots = [treePath(tmpdir())];
     expect(await findHungMounts(roots, never, { table: `${TABLE}\n${below}` })).toEqual([]);
   });
 

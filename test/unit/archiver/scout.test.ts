@@ -5,7 +5,8 @@ import { setImmediate } from 'node:timers/promises';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { Scout } from '../../../src/archiver/source/scout.ts';
 import { openDirectory, statPath, type ListedDirectory } from '../../../src/archiver/source/stat.ts';
-import { asByteString, bytesOfText, joinBytes, type ByteString } from '../../../src/base/byte-path.ts';
+import { asByteString, joinBytes, type ByteString } from '../../../src/base/byte-path.ts';
+import { treePath } from '../../../src/base/tree-path.ts';
 import { native, type Native } from '../../../src/system/native.ts';
 import { removeTree } from '../../support/remove-tree.ts';
 
@@ -18,7 +19,7 @@ function sourceDirectory(): ByteString {
   mkdirSync(join(directory, 'below'));
   writeFileSync(join(directory, 'file'), 'content');
   symlinkSync('nowhere', join(directory, 'link'));
-  return bytesOfText(directory);
+  return treePath(directory);
 }
 
 /** What a scout has seen of a directory. */

@@ -5,6 +5,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { SourcePlace } from '../../../src/archiver/source/place.ts';
 import { statPath } from '../../../src/archiver/source/stat.ts';
 import { bytesOfText } from '../../../src/base/byte-path.ts';
+import { treePath } from '../../../src/base/tree-path.ts';
 import { native } from '../../../src/system/native.ts';
 
 function directoryWith(...names: readonly string[]): string {
@@ -20,7 +21,7 @@ function directoryWith(...names: readonly string[]): string {
 describe('a directory of a source, held open', () => {
   test.skipIf(native === null)('is asked once when it refuses', () => {
     const directory = directoryWith('one', 'two');
-    using place = new SourcePlace(bytesOfText(directory), undefined);
+    using place = new SourcePlace(treePath(directory), undefined);
     const refusal = Object.assign(new Error('EACCES: planned'), { code: 'EACCES', syscall: 'openat2' });
     if (native === null) return;
     const looking = vi.spyOn(native, 'lstatat');
@@ -34,7 +35,7 @@ describe('a directory of a source, held open', () => {
 
   test('shows nothing of another one that took its place', () => {
     const directory = directoryWith('theirs', 'theirs/below', 'other', 'other/below');
-    const path = bytesOfText(join(directory, 'theirs'));
+    const path = treePath(join(directory, 'theirs'));
     using place = new SourcePlace(path, statPath(path));
     renameSync(join(directory, 'theirs'), join(directory, 'away'));
     renameSync(join(directory, 'other'), join(directory, 'theirs'));

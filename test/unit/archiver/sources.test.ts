@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { resolveSources } from '../../../src/archiver/source/sources.ts';
-import { bytesOfText } from '../../../src/base/byte-path.ts';
+import { treePath } from '../../../src/base/tree-path.ts';
 import { SourceError } from '../../../src/base/errors.ts';
 import { realPath } from '../../../src/base/typed-path.ts';
 
@@ -33,7 +33,7 @@ it.runIf(process.platform !== 'win32')(
     };
     for (const [name, told] of Object.entries(barred)) {
       const { paths } = resolveSources([name, 'file'], directory, []);
-      expect(paths).toContain(bytesOfText(join(directory, 'file')));
+      expect(paths).toContain(treePath(join(directory, 'file')));
       expect(paths).toHaveLength(2);
       const alone = (): unknown => resolveSources([name], directory, []);
       expect(alone).toThrow(SourceError);

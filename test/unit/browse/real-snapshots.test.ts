@@ -15,6 +15,7 @@ import { archive } from '../../../src/archiver/archive.ts';
 import { NO_EXCLUSIONS } from '../../../src/exclude/excluder.ts';
 import { SILENT } from '../../../src/archiver/report/observer.ts';
 import { bytesOfText } from '../../../src/base/byte-path.ts';
+import { treePath } from '../../../src/base/tree-path.ts';
 import { fileContent } from '../../../src/browse/cat.ts';
 import { diffSnapshots } from '../../../src/browse/diff.ts';
 import { findEntries } from '../../../src/browse/find.ts';
@@ -51,7 +52,7 @@ async function backUp(isolated = false): Promise<Snapshot> {
     {
       ...request,
       repository,
-      sources: [bytesOfText(root)],
+      sources: [treePath(root)],
       compression: { kind: 'zstd', level: 1 },
       isolated,
       exclude: NO_EXCLUSIONS,
@@ -95,7 +96,7 @@ afterAll(() => {
   rmSync(root, { recursive: true, force: true });
 });
 
-const at = (path: string) => bytesOfText(join(root, path));
+const at = (path: string) => treePath(join(root, path));
 
 describe('snapshots made by the archiver', () => {
   it('are compared by what happened in between', async () => {

@@ -10,6 +10,7 @@ import { SILENT } from '../../../src/archiver/report/observer.ts';
 import { archive } from '../../../src/archiver/archive.ts';
 import { NO_EXCLUSIONS } from '../../../src/exclude/excluder.ts';
 import { asByteString, bytesOfText } from '../../../src/base/byte-path.ts';
+import { treePath } from '../../../src/base/tree-path.ts';
 import { encodeTarHeader, type TarMember } from '../../../src/browse/tar-header.ts';
 import { writeTar, type TarOptions } from '../../../src/browse/tar.ts';
 import { createMemoryDestination } from '../../../src/destination/memory.ts';
@@ -314,7 +315,7 @@ describe.skipIf(!gnuTar)('GNU tar', () => {
     const { snapshot } = await archive(
       {
         repository,
-        sources: [bytesOfText(source)],
+        sources: [treePath(source)],
         host: 'host',
         user: 'user',
         tool: 'test',
@@ -332,7 +333,7 @@ describe.skipIf(!gnuTar)('GNU tar', () => {
     );
 
     const { bytes, summary } = await tarOf(repository, snapshot, {
-      path: bytesOfText(source),
+      path: treePath(source),
       names: 'short',
     });
     const target = extractInto('torture-out', bytes);

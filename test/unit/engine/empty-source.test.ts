@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { bytesOfText } from '../../../src/base/byte-path.ts';
+import { treePath } from '../../../src/base/tree-path.ts';
 import { NARROWED_TAG } from '../../../src/base/job-tag.ts';
 import { lastOfSource, refuseEmptySource } from '../../../src/engine/empty-source.ts';
 import { whereItLies } from '../../../src/system/where-it-lies.ts';
@@ -116,8 +117,8 @@ test('the last snapshot of a source is that of the same machine and of this sour
   await engine.backup([other]);
   await engine.backup(undefined, { host: 'elsewhere' });
   const live = await engine.snapshots();
-  expect(lastOfSource(live, 'host', [bytesOfText(engine.source)])?.id).toBe(snapshot.id);
-  expect(lastOfSource(live, 'host', [bytesOfText(engine.directory)])).toBeUndefined();
+  expect(lastOfSource(live, 'host', [treePath(engine.source)])?.id).toBe(snapshot.id);
+  expect(lastOfSource(live, 'host', [treePath(engine.directory)])).toBeUndefined();
   // Neither the one of a request with rules of its own, nor one that could read nothing, shows how it was.
   await engine.backup(undefined, { tags: [NARROWED_TAG] });
   const unread = {
@@ -128,5 +129,5 @@ test('the last snapshot of a source is that of the same machine and of this sour
   await commitSnapshot(engine.repository, unread, { live: 5 }, never);
   const streamed = { ...snapshot.record, kind: 'stream' as const };
   await commitSnapshot(engine.repository, streamed, { live: 5 }, never);
-  expect(lastOfSource(await engine.snapshots(), 'host', [bytesOfText(engine.source)])?.id).toBe(snapshot.id);
+  expect(lastOfSource(await engine.snapshots(), 'host', [treePath(engine.source)])?.id).toBe(snapshot.id);
 });

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { asByteString, bytesOfText, textOfBytes, type ByteString } from '../../../src/base/byte-path.ts';
+import { treePath } from '../../../src/base/tree-path.ts';
 import type { Repository } from '../../../src/repository/repository.ts';
 import type { Snapshot } from '../../../src/repository/snapshots.ts';
 import {
@@ -246,7 +247,7 @@ test('nothing that is extra in the root directory is removed, which is told', as
 
 describe("Holdfast's own places in the target", () => {
   const own = (...names: readonly string[]) => ({
-    never: names.map((name) => ({ path: bytesOfText(join(out, name)), reason: 'the repository itself' })),
+    never: names.map((name) => ({ path: treePath(join(out, name)), reason: 'the repository itself' })),
   });
 
   test('are neither removed nor written to, whatever the snapshot has there', async () => {

@@ -2,7 +2,8 @@ import { mkdtempSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { asByteString, bytesOfText } from '../../../src/base/byte-path.ts';
+import { asByteString } from '../../../src/base/byte-path.ts';
+import { treePath } from '../../../src/base/tree-path.ts';
 import { EntryRecordWriter, NO_RECORD, RECORD } from '../../../src/restorer/target/entry-records.ts';
 import { FileCompleter } from '../../../src/restorer/content/file-completer.ts';
 import { MetadataWriter } from '../../../src/restorer/metadata/metadata.ts';
@@ -36,7 +37,7 @@ test.each([
   writeFileSync(written, 'content');
   const { ino, dev } = statSync(written, { bigint: true });
   record.created = { ino, dev };
-  const directory = new PathDirectory(bytesOfText(target));
+  const directory = new PathDirectory(treePath(target));
   vi.spyOn(directory, call).mockImplementation(() => {
     throw Object.assign(new Error('EIO: i/o error'), { code: 'EIO' });
   });

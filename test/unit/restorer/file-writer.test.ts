@@ -3,7 +3,8 @@ import { mkdtempSync, readFileSync, readdirSync, statSync, writeFileSync } from 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { asByteString, bytesOfText } from '../../../src/base/byte-path.ts';
+import { asByteString } from '../../../src/base/byte-path.ts';
+import { treePath } from '../../../src/base/tree-path.ts';
 import { ChunkHasher } from '../../../src/codec/hash.ts';
 import {
   EntryRecordWriter,
@@ -35,7 +36,7 @@ let failures: unknown[];
 
 beforeEach(() => {
   target = mkdtempSync(join(tmpdir(), 'holdfast-writer-'));
-  directory = new PathDirectory(bytesOfText(target));
+  directory = new PathDirectory(treePath(target));
   written = 0;
   failures = [];
 });

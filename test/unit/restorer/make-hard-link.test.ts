@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { asByteString, bytesOfText } from '../../../src/base/byte-path.ts';
+import { treePath } from '../../../src/base/tree-path.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { DescriptorDirectory } from '../../../src/restorer/target/descriptor-directory.ts';
 import { EntryRecordWriter, NO_RECORD, RECORD } from '../../../src/restorer/target/entry-records.ts';
@@ -52,7 +53,7 @@ describe.runIf(calls !== null)('another name of a file', () => {
     const directories = new OpenDirectories(
       writer.records,
       root,
-      DescriptorDirectory.open(refusing(code, calls), bytesOfText(target)),
+      DescriptorDirectory.open(refusing(code, calls), treePath(target)),
     );
     const metadata = new MetadataWriter(ORDINARY_POLICY, tally.omissions);
     const link = {

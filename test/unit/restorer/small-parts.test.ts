@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
 import { asByteString, bytesOfText } from '../../../src/base/byte-path.ts';
+import { treePath } from '../../../src/base/tree-path.ts';
 import { keptPaths } from '../../../src/restorer/plan/extra-entries.ts';
 import { Omissions } from '../../../src/restorer/request/tally.ts';
 import { isImpossibleHere } from '../../../src/restorer/target/entry-failure.ts';
@@ -18,9 +19,9 @@ import {
 import { temporaryNameOf } from '../../support/restore-remains.ts';
 
 describe('paths that the backup could not read', () => {
-  const error = (path: string) => ({ path: bytesOfText(path), code: 'EACCES', message: 'no' });
+  const error = (path: string) => ({ path: treePath(path), code: 'EACCES', message: 'no' });
   const kept = keptPaths({ errors: [error('/a/b'), error('/c')], errorsMore: 0 });
-  const keeps = (path: string): boolean => kept(bytesOfText(path));
+  const keeps = (path: string): boolean => kept(treePath(path));
 
   test('are kept with everything above and below them', () => {
     expect(['/a/b', '/a/b/x', '/a/b/x/y', '/a', '/c', '/c/d'].map(keeps)).toEqual(Array(6).fill(true));

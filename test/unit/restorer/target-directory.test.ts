@@ -16,7 +16,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { asByteString, bytesOfText } from '../../../src/base/byte-path.ts';
+import { asByteString } from '../../../src/base/byte-path.ts';
+import { treePath } from '../../../src/base/tree-path.ts';
 import { DescriptorDirectory } from '../../../src/restorer/target/descriptor-directory.ts';
 import {
   EntryRecordWriter,
@@ -51,10 +52,10 @@ afterEach(() => {
 
 const calls = native;
 const kinds: readonly (readonly [string, (path: string) => TargetDirectory])[] = [
-  ['by path', (path) => new PathDirectory(bytesOfText(path))],
+  ['by path', (path) => new PathDirectory(treePath(path))],
   ...(calls === null
     ? []
-    : [['by descriptor', (path: string) => DescriptorDirectory.open(calls, bytesOfText(path))] as const]),
+    : [['by descriptor', (path: string) => DescriptorDirectory.open(calls, treePath(path))] as const]),
 ];
 const name = asByteString;
 
@@ -129,7 +130,7 @@ describe.each(kinds)('a directory held %s', (kind, open) => {
 
   test('links, and sets metadata of links themselves', () => {
     const directory = open(target);
-    directory.createSymlink(bytesOfText(join(outside, 'victim')), name('link'));
+    directory.createSymlink(treePath(join(outside, 'victim')), name('link'));
     const before = lstatSync(join(outside, 'victim'), { bigint: true });
     directory.setTimes(name('link'), 1_000_000_000_000_000_000n);
     expect(lstatOf(directory, 'link').mtimeNs).toBe(1_000_000_000_000_000_000n);
@@ -178,7 +179,7 @@ describe.runIf(native !== null)('open directories', () => {
     const writer = new EntryRecordWriter();
     const root = writer.add(NO_RECORD, { ...plain, name: name('') }, 0, 0, 0).handle;
     if (native === null) throw new Error('there are no native calls');
-    const directory = DescriptorDirectory.open(native, bytesOfText(target));
+    const directory = DescriptorDirectory.open(native, treePath(target));
     return { writer, root, directories: new OpenDirectories(writer.records, root, directory) };
   }
 

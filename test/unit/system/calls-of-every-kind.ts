@@ -2,7 +2,8 @@
 
 import { constants, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { asByteString, bytesOfText } from '../../../src/base/byte-path.ts';
+import { asByteString } from '../../../src/base/byte-path.ts';
+import { treePath } from '../../../src/base/tree-path.ts';
 import { errnoOf } from '../../../src/base/errors.ts';
 import { dataExtents } from '../../../src/system/holes.ts';
 import { native } from '../../../src/system/native.ts';
@@ -14,7 +15,7 @@ const { O_CREAT, O_EXCL, O_RDWR } = constants;
 /** `directory` is this thread's own. Throws at the first wrong result; returns how many rounds were made. */
 export function callsOfEveryKind(directory: string, rounds: number): number {
   if (native === null) throw new Error('native calls are not to be had in this thread');
-  const dir = native.openat(native.AT_FDCWD, bytesOfText(directory), 0);
+  const dir = native.openat(native.AT_FDCWD, treePath(directory), 0);
   for (let round = 0; round < rounds; round += 1) {
     const name = asByteString(`${round}-\u00ff`);
     const mtimeNs = BigInt(round) * 1_000_000_007n + BigInt(directory.length);

@@ -2,14 +2,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { bytesOfText } from '../../../src/base/byte-path.ts';
+import { treePath } from '../../../src/base/tree-path.ts';
 import { answersFrom, touchFar } from '../../../src/system/far-answer.ts';
 
 const never = new AbortController().signal;
-const there = bytesOfText(tmpdir());
+const there = treePath(tmpdir());
 
 test('a process tells whether something is there', async () => {
   expect(await touchFar(there, never)).toBe('there');
-  expect(await touchFar(bytesOfText(join(tmpdir(), 'no-such-thing')), never)).toBe('absent');
+  expect(await touchFar(treePath(join(tmpdir(), 'no-such-thing')), never)).toBe('absent');
   expect(await touchFar(bytesOfText('/dev/null/below'), never)).toBe('absent');
 });
 

@@ -2,12 +2,13 @@ import { mkdirSync, mkdtempSync, realpathSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { bytesOfText, type ByteString } from '../../../src/base/byte-path.ts';
+import { type ByteString } from '../../../src/base/byte-path.ts';
+import { treePath } from '../../../src/base/tree-path.ts';
 import { farPlaceOf } from '../../../src/system/far-mounts.ts';
 import { removeTree } from '../../support/remove-tree.ts';
 
 let directory: string;
-const at = (name: string): ByteString => bytesOfText(join(directory, name));
+const at = (name: string): ByteString => treePath(join(directory, name));
 
 function table(...mounts: readonly (readonly [path: string, type: string])[]): string {
   const lines = mounts.map(([path, type], n) => `${30 + n} 1 0:${n} / ${path} rw - ${type} source rw`);

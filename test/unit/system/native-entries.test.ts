@@ -26,6 +26,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { asByteString, bytesOfText, type ByteString } from '../../../src/base/byte-path.ts';
+import { treePath } from '../../../src/base/tree-path.ts';
 import { libc, type Libc } from '../../../src/system/libc.ts';
 import { bindMakeNode } from '../../../src/system/directory-calls.ts';
 import { native, type Native } from '../../../src/system/native.ts';
@@ -49,7 +50,7 @@ function entriesOf(native: Native, libc: Libc): void {
 
   beforeEach(() => {
     path = mkdtempSync(join(tmpdir(), 'holdfast-native-'));
-    dir = native.openat(native.AT_FDCWD, bytesOfText(path), O_RDONLY | O_DIRECTORY);
+    dir = native.openat(native.AT_FDCWD, treePath(path), O_RDONLY | O_DIRECTORY);
   });
 
   afterEach(() => {

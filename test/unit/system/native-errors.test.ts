@@ -3,6 +3,7 @@ import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { asByteString, bytesOfText } from '../../../src/base/byte-path.ts';
+import { treePath } from '../../../src/base/tree-path.ts';
 import { errnoOf } from '../../../src/base/errors.ts';
 import { native, type Native } from '../../../src/system/native.ts';
 import { systemError } from '../../../src/system/libc.ts';
@@ -46,7 +47,7 @@ function failuresOf(native: Native): void {
 
   beforeEach(() => {
     path = mkdtempSync(join(tmpdir(), 'holdfast-errors-'));
-    dir = native.openat(native.AT_FDCWD, bytesOfText(path), 0);
+    dir = native.openat(native.AT_FDCWD, treePath(path), 0);
     mkdirSync(join(path, 'full'));
     writeFileSync(join(path, 'full', 'file'), '');
   });

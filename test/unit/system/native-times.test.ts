@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { bytesOfText } from '../../../src/base/byte-path.ts';
+import { treePath } from '../../../src/base/tree-path.ts';
 import { native, type Native } from '../../../src/system/native.ts';
 
 const second = 1_000_000_000n;
@@ -46,7 +47,7 @@ function timesThrough(native: Native): void {
   }
 
   it('are set to the nanosecond by name and by descriptor, and read back the same', () => {
-    const dir = native.openat(native.AT_FDCWD, bytesOfText(directory), 0);
+    const dir = native.openat(native.AT_FDCWD, treePath(directory), 0);
     const fd = openSync(join(directory, 'file'), 'r+');
     for (const [index, mtimeNs] of times.entries()) {
       const atimeNs = times.at(-1 - index) ?? 0n;
@@ -64,7 +65,7 @@ function timesThrough(native: Native): void {
     skip(process.platform !== 'linux', 'needs the stat of GNU coreutils');
     const path = join(directory, 'file');
     for (const ns of [1_767_225_599_999_999_999n, 2n ** 32n * second + 5n, -1_500_000_001n]) {
-      native.utimensat(native.AT_FDCWD, bytesOfText(path), 0n, ns);
+      native.utimensat(native.AT_FDCWD, treePath(path), 0n, ns);
       const shown = execFileSync('stat', ['-c', '%Y %y', path], { encoding: 'utf8' });
       const [, whole, fraction] = /^(-?\d+) \S+ \d\d:\d\d:\d\d\.(\d{9}) /.exec(shown) ?? [];
       expect(BigInt(whole ?? '') * second + BigInt(fraction ?? '')).toBe(ns);
@@ -74,13 +75,13 @@ function timesThrough(native: Native): void {
   it('of a link are its own', () => {
     symlinkSync('file', join(directory, 'link'));
     const before = timesOf('file');
-    native.utimensat(native.AT_FDCWD, bytesOfText(join(directory, 'link')), -1n, 3n);
+    native.utimensat(native.AT_FDCWD, treePath(join(directory, 'link')), -1n, 3n);
     expect(timesOf('link')).toEqual({ atimeNs: -1n, mtimeNs: 3n });
     expect(timesOf('file')).toEqual(before);
   });
 
   it('that no file can have are refused', () => {
-    const path = bytesOfText(join(directory, 'file'));
+    const path = treePath(join(directory, 'file'));
     expect(() => native.utimensat(native.AT_FDCWD, path, 0n, 2n ** 100n)).toThrow(RangeError);
   });
 }

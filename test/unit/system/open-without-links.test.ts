@@ -2,7 +2,8 @@ import { mkdirSync, mkdtempSync, readSync, rmSync, symlinkSync, writeFileSync } 
 import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { asByteString, bytesOfText } from '../../../src/base/byte-path.ts';
+import { asByteString } from '../../../src/base/byte-path.ts';
+import { treePath } from '../../../src/base/tree-path.ts';
 import { native } from '../../../src/system/native.ts';
 import { systemError } from '../../../src/system/libc.ts';
 
@@ -19,7 +20,7 @@ describe.runIf(open !== undefined)('opening without links', () => {
 
   it('opens what lies where its path says', () => {
     const place = newPlace();
-    const fd = open?.(bytesOfText(join(place, 'real', 'file')), 0) ?? -1;
+    const fd = open?.(treePath(join(place, 'real', 'file')), 0) ?? -1;
     const bytes = Buffer.alloc(20);
     expect(bytes.toString('utf8', 0, readSync(fd, bytes, 0, 20, 0))).toBe('content');
     native?.close(fd);
@@ -29,7 +30,7 @@ describe.runIf(open !== undefined)('opening without links', () => {
     const place = newPlace();
     symlinkSync(join(place, 'real'), join(place, 'link'));
     symlinkSync(join(place, 'real', 'file'), join(place, 'real', 'link'));
-    const name = bytesOfText(join(place, path));
+    const name = treePath(join(place, path));
     expect(() => open?.(name, 0)).toThrow(systemError('openat2', constants.errno.ELOOP, name));
   });
 

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, renameSync, symlinkSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { bytesOfText } from '../../../src/base/byte-path.ts';
+import { treePath } from '../../../src/base/tree-path.ts';
 import { otherPathsOf, ownPlaces, placeAround } from '../../../src/system/same-place.ts';
 import { removeTree } from '../../support/remove-tree.ts';
 
@@ -16,7 +16,7 @@ const signal = new AbortController().signal;
 
 function others(place: string, ...mounts: readonly string[]): readonly string[] {
   const table = mounts.map((mount, at) => `${at + 20} 1 ${mount} rw - ext4 /dev/sda rw\n`).join('');
-  return otherPathsOf(bytesOfText(place), table);
+  return otherPathsOf(treePath(place), table);
 }
 
 describe('a place', () => {
@@ -44,8 +44,8 @@ describe('a place', () => {
     );
     expect(places.map(({ path }) => path)).toEqual([join(directory, 'r')]);
     renameSync(join(directory, 'r'), join(directory, 'elsewhere'));
-    const inside = bytesOfText(join(directory, 'elsewhere/packs'));
+    const inside = treePath(join(directory, 'elsewhere/packs'));
     expect(placeAround(inside, places)?.reason).toBe('the repository itself');
-    expect(placeAround(bytesOfText(directory), places)).toBeUndefined();
+    expect(placeAround(treePath(directory), places)).toBeUndefined();
   });
 });

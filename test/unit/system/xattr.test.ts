@@ -15,6 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { asByteString, bytesOfText, type ByteString } from '../../../src/base/byte-path.ts';
+import { treePath } from '../../../src/base/tree-path.ts';
 import { native, type Native } from '../../../src/system/native.ts';
 import {
   listXattrs,
@@ -51,7 +52,7 @@ function attributesThrough(native: Native): void {
 
   beforeEach(() => {
     directory = mkdtempSync(join(tmpdir(), 'holdfast-xattr-'));
-    file = bytesOfText(join(directory, 'file'));
+    file = treePath(join(directory, 'file'));
     writeFileSync(file, '');
   });
 
@@ -150,7 +151,7 @@ function attributesThrough(native: Native): void {
   it('of a link are its own', ({ skip }) => {
     skip(!linux || !isRoot, 'only root may give a link attributes, and only on Linux trusted ones');
     symlinkSync('file', join(directory, 'link'));
-    const link = bytesOfText(join(directory, 'link'));
+    const link = treePath(join(directory, 'link'));
     const name = bytesOfText('trusted.holdfast');
     try {
       writeXattr(link, name, Buffer.from('of the link'));
@@ -171,10 +172,10 @@ function attributesThrough(native: Native): void {
 
   it('of a FIFO and a directory are read without opening them', ({ skip }) => {
     skip(!linux || !isRoot, 'only root may write trusted attributes, which only Linux has');
-    const fifo = bytesOfText(join(directory, 'fifo'));
+    const fifo = treePath(join(directory, 'fifo'));
     native.mknodat(native.AT_FDCWD, fifo, constants.S_IFIFO | 0o600, 0, 0);
     const expected = { name: bytesOfText('trusted.holdfast'), value: Buffer.from('value') };
-    for (const path of [fifo, bytesOfText(directory)]) {
+    for (const path of [fifo, treePath(directory)]) {
       writeXattr(path, expected.name, expected.value);
       expect(readXattrs(path, fail)).toEqual([expected]);
     }
@@ -199,7 +200,7 @@ function attributesThrough(native: Native): void {
     // the group's bits of the mode are the mask of the ACL
     expect(statSync(file).mode & 0o777).toBe(0o640);
     mkdirSync(join(directory, 'sub'));
-    const sub = bytesOfText(join(directory, 'sub'));
+    const sub = treePath(join(directory, 'sub'));
     writeXattr(sub, bytesOfText('system.posix_acl_default'), access);
     expect(readXattrs(sub, fail)).toEqual([{ name: 'system.posix_acl_default', value: access }]);
   });
@@ -225,7 +226,7 @@ function attributesThrough(native: Native): void {
   });
 
   it('fail with the reason and the path', () => {
-    const absent = bytesOfText(join(directory, 'absent'));
+    const absent = treePath(join(directory, 'absent'));
     const failure = { code: 'ENOENT', path: absent };
     expect(() => listXattrs(absent)).toThrow(expect.objectContaining({ ...failure, syscall: 'listxattr' }));
     expect(() => readXattrs(absent, fail)).toThrow(expect.objectContaining(failure));

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { asByteString, bytesOfText, type ByteString } from '../../../src/base/byte-path.ts';
+import { treePath } from '../../../src/base/tree-path.ts';
 import {
   directoriesBelow,
   directoriesSince,
@@ -27,7 +28,7 @@ afterEach(() => removeTree(root));
 
 describe('the directories of a tree', () => {
   test('are listed as long as there are not too many', () => {
-    const top = bytesOfText(root);
+    const top = treePath(root);
     expect(relative(directoriesBelow(top, 5))).toEqual(['', 'a', 'a/deep', 'a/deep/er', 'b']);
     expect(directoriesBelow(top, 4)).toBeUndefined();
     expect(directoriesBelow(bytesOfText(at('a/file')), 5)).toEqual([]);
@@ -36,13 +37,13 @@ describe('the directories of a tree', () => {
 
   test('are scanned without those that are left out', async () => {
     const skip = (path: ByteString): boolean => path.endsWith('/deep');
-    const { marks, unreadable } = await scanDirectories(bytesOfText(root), skip, never);
+    const { marks, unreadable } = await scanDirectories(treePath(root), skip, never);
     expect(relative(marks.keys())).toEqual(['', 'a', 'b']);
     expect(unreadable).toEqual([]);
   });
 
   test('that came since a scan are found, and those that are others under the same name', async () => {
-    const scan = await scanDirectories(bytesOfText(root), nothing, never);
+    const scan = await scanDirectories(treePath(root), nothing, never);
     expect(await directoriesSince(scan, nothing, never)).toEqual([]);
     mkdirSync(at('a/new/below'), { recursive: true });
     mkdirSync(at('spare'));

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readlinkSync, renameSync, rmdirSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { bytesOfText } from '../../../src/base/byte-path.ts';
+import { treePath } from '../../../src/base/tree-path.ts';
 import { endsOf, type DirectoryEnds } from '../../../src/watch/directory-ends.ts';
 import { removeTree } from '../../support/remove-tree.ts';
 
@@ -18,7 +18,7 @@ afterEach(() => {
 });
 
 const of = (...names: readonly string[]): DirectoryEnds =>
-  endsOf(names.map((name) => bytesOfText(join(directory, name))));
+  endsOf(names.map((name) => treePath(join(directory, name))));
 
 function queues(): number {
   return readdirSync('/proc/self/fd').filter((fd) => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { asByteString, bytesOfText, joinBytes, type ByteString } from '../../../src/base/byte-path.ts';
-import { fsPath } from '../../../src/base/tree-path.ts';
+import { fsPath, treePath } from '../../../src/base/tree-path.ts';
 import { pathsOfEvent } from '../../../src/watch/event-paths.ts';
 import { removeTree } from '../../support/remove-tree.ts';
 
@@ -11,7 +11,7 @@ let root: ByteString;
 const at = (...names: readonly string[]): ByteString => names.map(asByteString).reduce(joinBytes, root);
 
 beforeEach(() => {
-  root = bytesOfText(mkdtempSync(join(tmpdir(), 'holdfast-event-paths-')));
+  root = treePath(mkdtempSync(join(tmpdir(), 'holdfast-event-paths-')));
 });
 afterEach(() => removeTree(root));
 

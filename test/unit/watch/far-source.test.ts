@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { bytesOfText } from '../../../src/base/byte-path.ts';
+import { treePath } from '../../../src/base/tree-path.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { pollFar } from '../../../src/watch/far-poll.ts';
 import { pauseAfter } from '../../../src/base/paced-work.ts';
@@ -25,7 +26,7 @@ afterEach(() => removeTree(directory));
 
 describe('two looks', () => {
   const look = (): ReturnType<typeof pollFar> =>
-    pollFar({ root: bytesOfText(source), never: [bytesOfText(path('own'))] }, () => undefined);
+    pollFar({ root: treePath(source), never: [bytesOfText(path('own'))] }, () => undefined);
 
   test('are the same while nothing changes, and while only what is never backed up does', () => {
     const before = look();
@@ -92,7 +93,7 @@ test('a process that cannot be started is told of once, and the source is not sa
   // More than the system takes as an argument.
   const never = Array.from({ length: 5_000 }, (_, n) => bytesOfText(path(`${'long'.repeat(20)}${n}`)));
   const clock = { ...systemClock, monotonic: () => 0 };
-  const feed = new FarSource({ root: bytesOfText(source), never, clock, pollMs: 20 }, sink);
+  const feed = new FarSource({ root: treePath(source), never, clock, pollMs: 20 }, sink);
   try {
     await expect.poll(() => problems.length, { timeout: 20_000 }).toBe(1);
     await new Promise((resolve) => void setTimeout(resolve, 500));
@@ -121,7 +122,7 @@ test('a source elsewhere is looked at by processes, which tell of changes, loss 
   };
   // By which no look takes any time, and the next one need not wait.
   const clock = { ...systemClock, monotonic: () => 0 };
-  const request = { root: bytesOfText(source), never: [], clock, pollMs: 20 };
+  const request = { root: treePath(source), never: [], clock, pollMs: 20 };
   const feed = new FarSource(request, sink);
   const state = async (wanted: string): Promise<void> =>
     await expect.poll(() => feed.state, { timeout: 20_000 }).toBe(wanted);

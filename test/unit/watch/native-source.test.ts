@@ -4,7 +4,8 @@ import { mkdirSync, mkdtempSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { asByteString, bytesOfText } from '../../../src/base/byte-path.ts';
+import { asByteString } from '../../../src/base/byte-path.ts';
+import { treePath } from '../../../src/base/tree-path.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { mountsOf } from '../../../src/watch/mounts.ts';
 import { NativeSource } from '../../../src/watch/native-source.ts';
@@ -23,7 +24,7 @@ beforeEach(async () => {
   mkdirSync(join(directory, 'a/deep'), { recursive: true });
   for (const name of ['a/deep', 'a', '.']) utimesSync(join(directory, name), LONG_AGO, LONG_AGO);
   happened = 0;
-  const root = bytesOfText(directory);
+  const root = treePath(directory);
   source = new NativeSource(
     { root, never: [], clock: systemClock, mounts: mountsOf(root) },
     {

@@ -2,12 +2,12 @@ import { mkdirSync, mkdtempSync, renameSync, symlinkSync, writeFileSync } from '
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { bytesOfText } from '../../../src/base/byte-path.ts';
+import { treePath } from '../../../src/base/tree-path.ts';
 import { lookAtRoot, sameRoot } from '../../../src/watch/root-state.ts';
 import { removeTree } from '../../support/remove-tree.ts';
 
 let directory: string;
-const look = (name: string): ReturnType<typeof lookAtRoot> => lookAtRoot(bytesOfText(join(directory, name)));
+const look = (name: string): ReturnType<typeof lookAtRoot> => lookAtRoot(treePath(join(directory, name)));
 
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'holdfast-root-'));

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { bytesOfText } from '../../../src/base/byte-path.ts';
+import { treePath } from '../../../src/base/tree-path.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import type { HoldfastError } from '../../../src/base/errors.ts';
 import { watchSource, type SourceWatcher, type WatchRequest } from '../../../src/watch/source-watcher.ts';
@@ -58,7 +59,7 @@ export async function watchDirectory(
   const summaries: ChangeSummary[] = [];
   const lost: string[] = [];
   const problems: HoldfastError[] = [];
-  const request = { root: bytesOfText(root), never: [], poll: false, clock: systemClock, ...overrides };
+  const request = { root: treePath(root), never: [], poll: false, clock: systemClock, ...overrides };
   const watcher = watchSource(request, {
     changed: (summary) => summaries.push(summary),
     lost: (reason) => lost.push(reason),
@@ -111,6 +112,6 @@ export async function until(condition: () => boolean, what = 'the condition'): P
 
 function shown(changes: Changes, root: string): readonly string[] {
   if (changes.kind === 'unknown') return [`[${changes.reason}]`];
-  const names = changes.paths.map((path) => (path === bytesOfText(root) ? '.' : path.slice(root.length + 1)));
+  const names = changes.paths.map((path) => (path === treePath(root) ? '.' : path.slice(root.length + 1)));
   return names.filter((name) => name !== BARRIER).sort();
 }
