@@ -1,7 +1,8 @@
 /** docs/development.md names every script of package.json and what exists, and no document names another script. */
-import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { namesBelow } from '../support/names-below.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
@@ -15,9 +16,7 @@ it('explains each script of the project once', () => {
 });
 
 it('is of all scripts that documents name', () => {
-  const docs = readdirSync(join(root, 'docs'), { encoding: 'utf8', recursive: true }).filter((name) =>
-    name.endsWith('.md'),
-  );
+  const docs = namesBelow(join(root, 'docs')).filter((name) => name.endsWith('.md'));
   const texts = ['README.md', ...docs.map((name) => join('docs', name))].map(read);
   const named = texts.flatMap((text) => [...text.matchAll(/npm run ([a-z][\w:]*)/g)]);
   expect(named.length).toBeGreaterThan(20);

@@ -1,12 +1,13 @@
 /** The registry of error codes has every code that the program can send: the source text is searched for them. */
-import { readFileSync, readdirSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { ALSO_INVALID } from '../../src/api/wire/api-error.ts';
 import { isErrorCode } from '../../src/api/wire/error-codes.ts';
+import { namesBelow } from '../support/names-below.ts';
 
 const root = path.resolve(import.meta.dirname, '../../src');
-const files = readdirSync(root, { recursive: true, encoding: 'utf8' })
+const files = namesBelow(root)
   .filter((name) => name.endsWith('.ts'))
   .map((name) => ({ name, text: readFileSync(path.join(root, name), 'utf8') }));
 

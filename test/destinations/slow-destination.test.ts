@@ -1,7 +1,7 @@
 /** A destination fifty times slower than the source: the program waits, and does not pile up what it has read. */
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -13,6 +13,7 @@ import { openPlace, type Place } from '../support/cli.ts';
 import { makeBucket } from '../support/s3-bucket.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { slowProxy } from '../support/slow-proxy.ts';
+import { namesBelow } from '../support/names-below.ts';
 
 const MIB = 1024 ** 2;
 const LIMIT_MIB = 450;
@@ -76,7 +77,7 @@ function peakOf(pid: number): number {
 function bytesBelow(directory: string): number {
   let names: readonly string[];
   try {
-    names = readdirSync(directory, { recursive: true, encoding: 'utf8' });
+    names = namesBelow(directory);
   } catch {
     return 0;
   }

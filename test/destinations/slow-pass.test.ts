@@ -11,6 +11,7 @@ import { startOrSkip } from '../servers/unavailable.ts';
 import { eventually, openDaemonSite, type DaemonSite } from '../support/daemon-site.ts';
 import { makeBucket } from '../support/s3-bucket.ts';
 import { slowProxy } from '../support/slow-proxy.ts';
+import { namesBelow } from '../support/names-below.ts';
 
 const MIB = 1024 ** 2;
 const SOURCE = 192 * MIB;
@@ -38,7 +39,7 @@ function peaks(): readonly number[] {
 }
 
 function bytesBelow(directory: string): number {
-  return readdirSync(directory, { recursive: true, encoding: 'utf8' }).reduce((sum, name) => {
+  return namesBelow(directory).reduce((sum, name) => {
     const stat = statSync(join(directory, name), { throwIfNoEntry: false });
     return sum + (stat?.isFile() === true ? stat.size : 0);
   }, 0);

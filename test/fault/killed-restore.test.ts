@@ -20,6 +20,7 @@ import { DEAD, temporaryNameOf } from '../support/restore-remains.ts';
 import { compareTrees, shownDifference } from '../support/compare-trees.ts';
 import { openRestoreSite, type RestoreSite } from '../support/restore-site.ts';
 import { seededRandom } from '../support/seeded-random.ts';
+import { namesBelow } from '../support/names-below.ts';
 
 let site: RestoreSite;
 
@@ -41,7 +42,7 @@ afterEach(async () => {
 
 /** Files that look finished, by size and time, without having their content. */
 function falselyFinished(restored: string): string[] {
-  return readdirSync(restored, { recursive: true, encoding: 'utf8' }).filter((name) => {
+  return namesBelow(restored).filter((name) => {
     const [there, here] = [join(restored, name), join(site.source, name)];
     const stat = lstatSync(there, { bigint: true });
     const wanted = lstatSync(here, { bigint: true, throwIfNoEntry: false });
@@ -77,11 +78,7 @@ describe('after a kill', () => {
     expect(compareTrees(site.source, restored, { owners: false, roots: true }).map(shownDifference)).toEqual(
       [],
     );
-    expect(
-      readdirSync(restored, { recursive: true, encoding: 'utf8' }).filter((name) =>
-        name.includes('.holdfast-'),
-      ),
-    ).toEqual([]);
+    expect(namesBelow(restored).filter((name) => name.includes('.holdfast-'))).toEqual([]);
   });
 
   test.runIf(process.platform === 'linux')(
@@ -136,9 +133,7 @@ describe('after a kill', () => {
     const target = join(site.directory, 'out');
     const restored = site.below(target);
     expect(await site.start({ target, overwrite: 'never' }).ended).toMatchObject({ status: 'complete' });
-    const names = readdirSync(restored, { recursive: true, encoding: 'utf8' }).filter((name) =>
-      lstatSync(join(restored, name)).isFile(),
-    );
+    const names = namesBelow(restored).filter((name) => lstatSync(join(restored, name)).isFile());
     let interrupted = 0;
     for (const ms of [150, 250]) {
       for (const name of names) writeFileSync(join(restored, name), 'something else');

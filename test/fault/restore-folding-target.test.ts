@@ -33,6 +33,7 @@ import {
 } from '../support/hand-made-snapshot.ts';
 import { removeTree } from '../support/remove-tree.ts';
 import { wholeRestore } from '../support/whole-restore.ts';
+import { namesBelow } from '../support/names-below.ts';
 
 const target = vi.hoisted(() => ({
   folds: true,
@@ -105,7 +106,7 @@ async function restored(
 
 const problems = ({ errors }: RestoreSummary): string[] => errors.map(({ path, code }) => `${code} ${path}`);
 const content = (name: string): string => readFileSync(join(out, name), 'utf8');
-const all = (): string[] => readdirSync(out, { recursive: true, encoding: 'utf8' }).sort();
+const all = (): string[] => namesBelow(out).sort();
 
 describe.runIf(native !== null)('names that differ in case only', () => {
   test.each(['never', 'if_changed', 'if_newer', 'always'] as const)(

@@ -9,7 +9,6 @@ import {
   mkdirSync,
   mkdtempSync,
   readFileSync,
-  readdirSync,
   statSync,
   utimesSync,
   writeFileSync,
@@ -39,6 +38,7 @@ import { removeTree } from '../support/remove-tree.ts';
 import { leaveUnfinished } from '../support/restore-remains.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { wholeRestore } from '../support/whole-restore.ts';
+import { namesBelow } from '../support/names-below.ts';
 
 /** `entry`: a name in the directory was made or changed. */
 interface Change {
@@ -180,7 +180,7 @@ function finishedTooEarly(): bigint[] {
 
 /** Inodes of which something may be lost when the restore has said that it is done. */
 function notDurable(): bigint[] {
-  const all = readdirSync(out, { recursive: true, encoding: 'utf8' }).map((name) => join(out, name));
+  const all = namesBelow(out).map((name) => join(out, name));
   return [out, ...all]
     .map((path) => lstatSync(path, { bigint: true }).ino)
     .filter((ino) => pendingBefore(noted.events.length, ino).length > 0);

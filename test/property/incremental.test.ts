@@ -10,7 +10,6 @@ import {
   lstatSync,
   mkdirSync,
   readFileSync,
-  readdirSync,
   renameSync,
   rmSync,
   symlinkSync,
@@ -29,6 +28,7 @@ import { treePath } from '../../src/base/tree-path.ts';
 import { errnoOf } from '../../src/base/errors.ts';
 import { entryOf, openEngine } from '../support/engine.ts';
 import { hasXattrs, setXattr } from '../support/libc.ts';
+import { namesBelow } from '../support/names-below.ts';
 
 const TREES = 12;
 const RUNS = 5;
@@ -78,7 +78,7 @@ const RULES: readonly ((name: string) => string)[] = [
 
 /** Every entry below a directory, in byte order. */
 function entriesBelow(root: string): readonly string[] {
-  return readdirSync(root, { recursive: true, encoding: 'utf8' })
+  return namesBelow(root)
     .map((name) => join(root, name))
     .sort();
 }

@@ -20,6 +20,7 @@ import { compareTrees } from '../support/compare-trees.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { removeTree } from '../support/remove-tree.ts';
 import { openRecoverProgram, type RecoverProgram } from './program.ts';
+import { namesBelow } from '../support/names-below.ts';
 
 const found = await startOrSkip(openRecoverProgram);
 if ('missing' in found) test.skip(`recover.py was not tested: ${found.missing}`, () => {});
@@ -67,7 +68,7 @@ function tests(program: RecoverProgram): void {
 
   /** The largest packs come first: those of data. */
   const packs = (store: string): string[] =>
-    readdirSync(path.join(store, 'packs'), { recursive: true, encoding: 'utf8' })
+    namesBelow(path.join(store, 'packs'))
       .map((name) => path.join(store, 'packs', name))
       .filter((file) => statSync(file).isFile())
       .sort((a, b) => statSync(b).size - statSync(a).size);

@@ -17,6 +17,7 @@ import {
 } from '../support/hostile-snapshot.ts';
 import { removeTree } from '../support/remove-tree.ts';
 import { openRecoverProgram, type RecoverProgram } from './program.ts';
+import { namesBelow } from '../support/names-below.ts';
 
 const found = await startOrSkip(openRecoverProgram);
 if ('missing' in found) test.skip(`recover.py was not tested: ${found.missing}`, () => {});
@@ -64,7 +65,7 @@ function tests(program: RecoverProgram): void {
     expect(readdirSync(path.join(home, 'outside'))).toEqual(['victim']);
     expect(readFileSync(path.join(home, 'outside', 'victim'), 'utf8')).toBe('as it was');
     expect(outcome.stderr).not.toContain('Traceback');
-    return { ...outcome, target, names: readdirSync(target, { recursive: true, encoding: 'utf8' }).sort() };
+    return { ...outcome, target, names: namesBelow(target).sort() };
   };
 
   it.each(['..', '.', '', '../escaped', '/etc/escaped', 'a/b', 'nul\0'])(

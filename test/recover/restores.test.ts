@@ -23,6 +23,7 @@ import { removeTree } from '../support/remove-tree.ts';
 import { makeTortureTree } from '../support/torture-tree.ts';
 import { entriesOnDisk, manifestOf } from '../support/tree-manifest.ts';
 import { openRecoverProgram, type RecoverProgram } from './program.ts';
+import { namesBelow } from '../support/names-below.ts';
 
 const found = await startOrSkip(openRecoverProgram);
 if ('missing' in found) test.skip(`recover.py was not tested: ${found.missing}`, () => {});
@@ -278,7 +279,7 @@ function freshTests(program: RecoverProgram): void {
     const copy = path.join(place.directory, 'copy');
     await place.expectRun(['prune']);
     cpSync(place.repository, copy, { recursive: true });
-    for (const name of readdirSync(path.join(copy, 'packs'), { recursive: true, encoding: 'utf8' })) {
+    for (const name of namesBelow(path.join(copy, 'packs'))) {
       const file = path.join(copy, 'packs', name);
       if (!statSync(file).isFile()) continue;
       const bytes = readFileSync(file);

@@ -7,6 +7,7 @@ import { expect, test } from 'vitest';
 import type { Job, RestoreSpec } from '../../src/jobs/job.ts';
 import { openDaemonSite, type DaemonSite } from '../support/daemon-site.ts';
 import { signedIn } from '../support/signed-in.ts';
+import { namesBelow } from '../support/names-below.ts';
 
 async function backUpTo(site: DaemonSite, destination?: string): Promise<Job> {
   const request = { source: site.source, destination, options: {} };
@@ -56,10 +57,10 @@ test('a repository that a request named by its URL, inside of what is backed up'
     expect(refused).toMatchObject({ status: 400, error: { details: { reason: 'inside_repository' } } });
   }
 
-  const before = readdirSync(store, { recursive: true }).length;
+  const before = namesBelow(store).length;
   const restored = await site.ended((await site.agent.submit(inPlace(first), 'api')).id);
   expect(restored).toMatchObject({ status: 'completed' });
-  expect(readdirSync(store, { recursive: true })).toHaveLength(before);
+  expect(namesBelow(store)).toHaveLength(before);
 
   // Once it is deleted, what else comes to lie there is somebody's data.
   for (const name of readdirSync(store)) rmSync(join(store, name), { recursive: true });

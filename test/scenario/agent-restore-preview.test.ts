@@ -1,12 +1,13 @@
 /** What a restore would overwrite, keep and delete, asked of the real agent before it is done. */
 // Turn 2 of 8.
-import { mkdirSync, readFileSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { RestorePreview } from '../../src/api/schemas/page/jobs.ts';
 import { Restore } from '../../src/api/schemas/job.ts';
 import { openDaemonSite, type DaemonSite } from '../support/daemon-site.ts';
 import { openPage, type DaemonPage } from '../support/daemon-page.ts';
+import { namesBelow } from '../support/names-below.ts';
 
 async function previewOf(
   site: DaemonSite,
@@ -29,7 +30,7 @@ it('says what a restore in place would overwrite, keep and delete, and changes n
   writeFileSync(Buffer.concat([Buffer.from(`${site.source}/`), Buffer.from([0x62, 0xff])]), 'z');
   rmSync(join(site.source, 'gone'));
   rmSync(join(site.source, 'deep/also gone'));
-  const before = new Set(readdirSync(site.source, { recursive: true, encoding: 'utf8' }));
+  const before = new Set(namesBelow(site.source));
   const page = await openPage(site.daemon);
   const options = { dry_run: true, overwrite: 'if_changed', delete_extra: true };
   const { preview, job } = await previewOf(site, page, { snapshot_id: snapshot, in_place: true, options });
@@ -49,7 +50,7 @@ it('says what a restore in place would overwrite, keep and delete, and changes n
     is_cut: false,
   });
   expect(job).toMatchObject({ status: 'completed', files_restored: 3, files_skipped: 2 });
-  expect(new Set(readdirSync(site.source, { recursive: true, encoding: 'utf8' }))).toEqual(before);
+  expect(new Set(namesBelow(site.source))).toEqual(before);
   expect(readFileSync(join(site.source, 'changed'), 'utf8')).toBe('mine now');
 
   const kept = await previewOf(site, page, {

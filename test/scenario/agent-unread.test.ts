@@ -1,17 +1,18 @@
 /** What the agent says of directories that it could not read, and that it looks again. */
 // Turn 4 of 8.
-import { mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { FileQuery } from '../../src/jobs/agent.ts';
 import { eventually, openDaemonSite, type DaemonSite } from '../support/daemon-site.ts';
 import { addresses, dav, pathOf } from '../support/webdav-client.ts';
+import { namesBelow } from '../support/names-below.ts';
 
 const HOUR_MS = 3_600_000;
 
 /** Of all packs below a directory. */
 function packsBelow(directory: string): readonly string[] {
-  return readdirSync(directory, { recursive: true, encoding: 'utf8' })
+  return namesBelow(directory)
     .filter((path) => /(^|\/)packs\/.*[0-9a-f]{64}$/.test(path))
     .map((path) => join(directory, path));
 }

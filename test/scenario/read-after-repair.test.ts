@@ -29,6 +29,7 @@ import {
   type EngineProcess,
   type EngineSite,
 } from '../unit/engine/engine-process.ts';
+import { namesBelow } from '../support/names-below.ts';
 
 const silent: CopyObserver = { begin: () => {}, read: () => {}, copied: () => {}, failed: () => {} };
 const content = randomBytes(300_000);
@@ -88,7 +89,7 @@ async function copyTo(to: Repository): Promise<Awaited<ReturnType<typeof copySna
 
 function harmPacks(): void {
   const packs = join(site.store, 'packs');
-  for (const name of readdirSync(packs, { recursive: true, encoding: 'utf8' })) {
+  for (const name of namesBelow(packs)) {
     if (!/[0-9a-f]{64}$/.test(name)) continue;
     const bytes = readFileSync(join(packs, name));
     bytes.writeUInt8(bytes.readUInt8(200) ^ 1, 200);

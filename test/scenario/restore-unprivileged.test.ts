@@ -8,6 +8,7 @@ import { compareTrees, shownDifference } from '../support/compare-trees.ts';
 import { leaveLifted } from '../support/restore-remains.ts';
 import { openRestoreSite, type RestoreOutcome, type RestoreSite } from '../support/restore-site.ts';
 import { seededRandom } from '../support/seeded-random.ts';
+import { namesBelow } from '../support/names-below.ts';
 
 /** Root lets this user and group restore; anybody else restores himself. */
 const somebody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : undefined;
@@ -23,8 +24,7 @@ afterEach(async () => {
 
 function giveAway(directory: string, { uid, gid }: { uid: number; gid: number }): void {
   chownSync(directory, uid, gid);
-  for (const name of readdirSync(directory, { recursive: true, encoding: 'utf8' }))
-    chownSync(join(directory, name), uid, gid);
+  for (const name of namesBelow(directory)) chownSync(join(directory, name), uid, gid);
 }
 
 async function restored(overwrite: OverwriteMode): Promise<RestoreOutcome | undefined> {

@@ -29,6 +29,7 @@ import { compareTrees, shownDifference } from '../support/compare-trees.ts';
 import { never, openEngine, type Engine } from '../support/engine.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { wholeRestore } from '../support/whole-restore.ts';
+import { namesBelow } from '../support/names-below.ts';
 
 let engine: Engine;
 beforeEach(async () => {
@@ -55,7 +56,7 @@ const differences = (restored: string): string[] =>
 
 /** Everything below a directory that could betray a write: names, types, sizes, times to the nanosecond. */
 function fingerprint(directory: string): string[] {
-  return readdirSync(directory, { recursive: true, encoding: 'utf8' })
+  return namesBelow(directory)
     .sort()
     .map((name) => {
       const { mode, size, mtimeNs, ino } = lstatSync(join(directory, name), { bigint: true });
@@ -78,7 +79,7 @@ describe('what is chosen', () => {
     expect(summary.status).toBe('complete');
     const root = changes.subfolder === undefined ? source : join(engine.directory, 'out');
     if (!existsSync(root)) return [];
-    return readdirSync(root, { recursive: true, encoding: 'utf8' })
+    return namesBelow(root)
       .filter((name) => statSync(join(root, name)).isFile())
       .sort();
   }

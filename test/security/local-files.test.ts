@@ -10,7 +10,6 @@ import {
   lstatSync,
   mkdirSync,
   mkdtempSync,
-  readdirSync,
   renameSync,
   rmSync,
   symlinkSync,
@@ -24,6 +23,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import { startDaemon } from '../../src/daemon/daemon.ts';
 import type { Daemon } from '../../src/daemon/daemon-options.ts';
 import { createLog } from '../../src/base/log.ts';
+import { namesBelow } from '../support/names-below.ts';
 
 let root: string;
 let state: string;
@@ -148,7 +148,7 @@ const SABOTAGES: readonly Sabotage[] = [
 
 describe('the agent', () => {
   test('L08: makes files with mode 600 and directories with mode 700', () => {
-    const all = readdirSync(state, { recursive: true, encoding: 'utf8' });
+    const all = namesBelow(state);
     expect(all).toEqual(expect.arrayContaining(['token.key', 'state.db', 'journal/key', 'run/lock']));
     for (const name of all) {
       const stats = lstatSync(path.join(state, name));

@@ -32,6 +32,7 @@ import {
   type RawEntry,
   type RawStore,
 } from '../support/hostile-snapshot.ts';
+import { namesBelow } from '../support/names-below.ts';
 
 const never = new AbortController().signal;
 /** Far more than it takes on a machine that has other things to do. */
@@ -55,7 +56,7 @@ afterAll(() => {
 
 /** Names, types, rights, owners, sizes, times and link counts of everything beside the target. */
 function fingerprint(): string[] {
-  const names = ['.', ...readdirSync(outside, { recursive: true, encoding: 'utf8' }).sort()];
+  const names = ['.', ...namesBelow(outside).sort()];
   const beside = readdirSync(site).filter((name) => !name.startsWith('target'));
   return [
     ...beside,

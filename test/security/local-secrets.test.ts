@@ -17,6 +17,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createRedactor, redactText } from '../../src/base/redact.ts';
 import { Secret } from '../../src/config/secret.ts';
 import { jsonLines, openPlace, type Place } from '../support/cli.ts';
+import { namesBelow } from '../support/names-below.ts';
 
 const PATIENCE_MS = 60_000;
 const HOOK_BEGINS = 'echo password=';
@@ -108,7 +109,7 @@ function hits(texts: ReadonlyMap<string, string>): readonly string[] {
 
 function filesBelow(directory: string): ReadonlyMap<string, string> {
   const texts = new Map<string, string>();
-  for (const name of readdirSync(directory, { recursive: true, encoding: 'utf8' })) {
+  for (const name of namesBelow(directory)) {
     const file = path.join(directory, name);
     if (lstatSync(file).isFile()) texts.set(name, readFileSync(file, 'latin1'));
   }

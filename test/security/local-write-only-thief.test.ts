@@ -40,6 +40,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import { compareTrees } from '../support/compare-trees.ts';
 import { never, openEngine, requestFor, type Engine } from '../support/engine.ts';
 import { writeOnlyHost, type WriteOnlyHost } from '../support/write-only-host.ts';
+import { namesBelow } from '../support/names-below.ts';
 
 const SECRET = 'the salary of everybody';
 const NAME = 'payroll-of-all';
@@ -66,7 +67,7 @@ beforeAll(async () => {
   thief = await host.open();
   for await (const page of engine.calls.list('', never))
     for (const { key } of page) objects.set(key, await engine.calls.get(key, undefined, never));
-  for (const name of readdirSync(host.state, { recursive: true, encoding: 'utf8' }))
+  for (const name of namesBelow(host.state))
     if (/\.(?:json|db|db-wal)$/.test(name)) state.push(readFileSync(join(host.state, name)));
 });
 afterAll(async () => {

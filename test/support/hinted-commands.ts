@@ -1,6 +1,7 @@
 /** Every command that a text of the sources names by one of the tags of src/base/holdfast-command.ts and src/ui/agent/program.ts. */
-import { readFileSync, readdirSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { namesBelow } from './names-below.ts';
 
 export interface HintedCommand {
   /** Below `src`. */
@@ -21,7 +22,7 @@ export function hintedCommands(): readonly HintedCommand[] {
 
 /** Below `src`. */
 export function sourceFiles(): readonly string[] {
-  return readdirSync(SOURCES, { recursive: true, encoding: 'utf8' })
+  return namesBelow(SOURCES)
     .filter((name) => /\.tsx?$/.test(name))
     .toSorted();
 }

@@ -1,9 +1,10 @@
 /** What people read in English is English: no text has a phrase that is German word for word. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { BANNED_PHRASES } from '../support/banned-phrases.ts';
 import { withoutComments } from '../support/hinted-commands.ts';
+import { namesBelow } from '../support/names-below.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const FOLDERS = ['src', 'docs/guides'];
@@ -15,7 +16,7 @@ const LEFT: Readonly<Record<string, readonly string[]>> = {
 };
 
 const files = FOLDERS.flatMap((folder) =>
-  readdirSync(join(ROOT, folder), { encoding: 'utf8', recursive: true })
+  namesBelow(join(ROOT, folder))
     .filter((name) => /\.(?:tsx?|md)$/.test(name))
     .map((name) => join(folder, name).replaceAll('\\', '/')),
 );

@@ -2,7 +2,7 @@
  * What a power cut has left of an agent: the databases are whole, it goes on with the jobs that were hit and completes them,
  * the repositories are clean, and every snapshot restores to what its backup has read.
  */
-import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { startAgent, type AgentPlace, type RunningAgent, type ShownJob } from '../../sweep/agent-program.ts';
 import { jsonLines, run as runProgram } from '../../sweep/program.ts';
 import { digestOf } from '../trees.ts';
@@ -20,6 +20,7 @@ import {
   type DiskFacts,
   type RepositoryName,
 } from './mounted-disk.ts';
+import { namesBelow } from '../../support/names-below.ts';
 
 const AGENT_DISKS = ['state', ...REPOSITORIES] as const;
 const PATIENCE_MS = 600_000;
@@ -60,7 +61,7 @@ const WANTED: Readonly<Record<RepositoryName, readonly string[]>> = {
 
 /** @returns what is wrong with it, and how many there are */
 function examineDatabases(): { violations: string[]; databases: number } {
-  const names = readdirSync('/mnt/state/agent', { recursive: true, encoding: 'utf8' });
+  const names = namesBelow('/mnt/state/agent');
   const found = names.filter((name) => /\.(?:db|sqlite)$/.test(name));
   const violations = found.flatMap((name) => {
     const said = examine(`/mnt/state/agent/${name}`);

@@ -1,14 +1,13 @@
 /** Every command that a document tells people to run is there, with the options that it is given. */
-import { readFileSync, readdirSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { expect, test } from 'vitest';
 import { commandTree } from '../../support/commands-text.ts';
+import { namesBelow } from '../../support/names-below.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');
-const docs = readdirSync(join(root, 'docs'), { encoding: 'utf8', recursive: true }).filter((name) =>
-  name.endsWith('.md'),
-);
+const docs = namesBelow(join(root, 'docs')).filter((name) => name.endsWith('.md'));
 const documents = ['README.md', ...docs.map((name) => join('docs', name))];
 const tree = await commandTree();
 

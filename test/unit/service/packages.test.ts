@@ -1,5 +1,5 @@
 // Turn 1 of 8.
-import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -13,6 +13,7 @@ import { Stage } from '../../../service/package/stage.ts';
 import { fillManifests } from '../../../service/release/manifests.ts';
 import { toolPackages } from '../../../service/release/tools.ts';
 import { TOPICS } from '../../../src/cli/commands.ts';
+import { namesBelow } from '../../support/names-below.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');
 const edition = { version: '1.2.3', date: '2026-01-31' };
@@ -112,7 +113,7 @@ test('manifests have the checksum of each archive', () => {
       ['holdfast-1.2.3-windows-x64.msi', 'sum of the installer'],
     ]);
     fillManifests(output, '1.2.3', sums);
-    const text = readdirSync(output, { recursive: true, encoding: 'utf8' })
+    const text = namesBelow(output)
       .filter((name) => /\.(?:rb|yaml)$/.test(name))
       .map((name) => readFileSync(join(output, name), 'utf8'))
       .join('');

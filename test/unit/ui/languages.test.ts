@@ -1,9 +1,10 @@
 /** Each language of the page has every text, also those that the compiler does not ask for. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { english } from '../../../src/ui/language/english/english.ts';
 import { LANGUAGES } from '../../../src/ui/language/language.ts';
+import { namesBelow } from '../../support/names-below.ts';
 
 function* textsOf(group: object, path: readonly string[] = []): Generator<readonly [string, unknown]> {
   for (const [name, value] of Object.entries(group)) {
@@ -37,9 +38,7 @@ describe.each(Object.entries(LANGUAGES))('%s', (code, { name, load }) => {
 
 test('no module of the page awaits as it is loaded: a language that imports it would wait for ever', () => {
   const folder = join(import.meta.dirname, '../../../src/ui');
-  const modules = readdirSync(folder, { encoding: 'utf8', recursive: true }).filter((file) =>
-    /\.tsx?$/.test(file),
-  );
+  const modules = namesBelow(folder).filter((file) => /\.tsx?$/.test(file));
   expect(modules.length).toBeGreaterThan(100);
   const awaiting = /^(?:(?:export )?(?:const|let) [^=\n]+= )?(?:await |for await )/m;
   expect(modules.filter((file) => awaiting.test(readFileSync(join(folder, file), 'utf8')))).toEqual([]);

@@ -1,10 +1,11 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { english } from '../../../src/ui/language/english/english.ts';
+import { namesBelow } from '../../support/names-below.ts';
 
 const UI = join(import.meta.dirname, '../../../src/ui');
-const files = readdirSync(UI, { encoding: 'utf8', recursive: true })
+const files = namesBelow(UI)
   .filter((file) => /\.tsx?$/.test(file) && !/^language[\\/]\w+[\\/]/.test(file))
   .map((file) => usesOf(readFileSync(join(UI, file), 'utf8')));
 
