@@ -28,6 +28,7 @@ import { FIXTURES, fixtureFacts, unpackFixture } from '../support/fixture-reposi
 import { removeTree } from '../support/remove-tree.ts';
 import { entriesOnDisk, manifestOf, sha256, type ManifestEntry } from '../support/tree-manifest.ts';
 import { wholeRestore } from '../support/whole-restore.ts';
+import { restoredPath } from '../support/restored-path.ts';
 
 const { signal } = new AbortController();
 function entryFacts(file: ByteString, entry: Entry, content: Buffer | undefined): ManifestEntry {
@@ -271,7 +272,7 @@ describe.each(FIXTURES)('the repository %s', (name) => {
       SILENT_RESTORE,
       signal,
     );
-    const below = treePath(path.join(target, wanted.source));
+    const below = treePath(restoredPath(target, wanted.source));
     const restored = entriesOnDisk(below).map((entry) => ({
       ...entry,
       path: wanted.source + entry.path.slice(below.length),

@@ -21,6 +21,7 @@ import { requestFor } from '../support/engine.ts';
 import { fixtureFacts, unpackFixture } from '../support/fixture-repositories.ts';
 import { removeTree } from '../support/remove-tree.ts';
 import { wholeRestore } from '../support/whole-restore.ts';
+import { restoredPath } from '../support/restored-path.ts';
 
 const { signal } = new AbortController();
 const facts = fixtureFacts('format-2');
@@ -62,7 +63,7 @@ const wanted = Object.values(facts.snapshots)
 /** All of `keys` and `config`. */
 function keyFiles(): readonly string[] {
   return ['keys', 'config'].flatMap((top) =>
-    readdirSync(path.join(store, top)).map((name) => path.join(top, name)),
+    readdirSync(path.join(store, top)).map((name) => `${top}/${name}`),
   );
 }
 
@@ -97,7 +98,7 @@ it('takes a backup by its write-only key, which the passphrase reads', async () 
   if (stored === undefined) throw new Error('the new snapshot is not listed');
   const target = path.join(home, 'target');
   await restore(wholeRestore(full, stored, target), SILENT_RESTORE, signal);
-  expect(compareTrees(source, path.join(target, source))).toEqual([]);
+  expect(compareTrees(source, restoredPath(target, source))).toEqual([]);
   const report = await check(full, { readData: 'all', workers: 0 }, SILENT_CHECK, signal);
   expect(report.findings.filter(({ severity }) => severity !== 'note')).toEqual([]);
   await expect(listSnapshots(repository, signal)).rejects.toMatchObject({ code: 'REFUSED' });

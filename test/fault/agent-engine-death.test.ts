@@ -19,6 +19,7 @@ import {
   type EngineSite,
 } from '../unit/engine/engine-process.ts';
 import { startScript } from '../support/run-script.ts';
+import { restoredPath } from '../support/restored-path.ts';
 
 let site: EngineSite;
 
@@ -66,7 +67,7 @@ describe('an engine process that is killed', () => {
     expect(outcome.progress.bytes_uploaded).toBeLessThan(72_000_000 - 30_000_000);
     const target = join(site.directory, 'target');
     completed(await second.run(site.job(site.restore(outcome.snapshotId ?? '', target))));
-    expect(compareTrees(site.source, join(target, site.source)).map(shownDifference)).toEqual([]);
+    expect(compareTrees(site.source, restoredPath(target, site.source)).map(shownDifference)).toEqual([]);
   });
 });
 

@@ -10,6 +10,7 @@ import { compareTrees, shownDifference } from '../support/compare-trees.ts';
 import { openEngine, type Engine } from '../support/engine.ts';
 import { openRestoreSite } from '../support/restore-site.ts';
 import { seededRandom } from '../support/seeded-random.ts';
+import { restoredPath } from '../support/restored-path.ts';
 
 let engine: Engine;
 beforeEach(async () => {
@@ -65,7 +66,7 @@ describe.runIf(mounts)('a target that is full', () => {
       execFileSync('mount', ['-o', 'remount,size=40m', mounted.directory]);
       const { summary } = await engine.restoreTo('unused', snapshot, { target });
       expect(summary).toMatchObject({ status: 'complete', filesFailed: 0 });
-      const restored = join(mounted.directory, engine.source);
+      const restored = restoredPath(mounted.directory, engine.source);
       expect(compareTrees(engine.source, restored).map(shownDifference)).toEqual([]);
       expect(readdirSync(mounted.directory)).toEqual(['tmp']);
     },
@@ -86,7 +87,7 @@ describe.runIf(mounts)('what has its content when the target is full', () => {
     await expect(engine.restoreTo('unused', snapshot, { target, workers })).rejects.toMatchObject({
       code: 'TARGET_FULL',
     });
-    const restored = join(mounted.directory, engine.source);
+    const restored = restoredPath(mounted.directory, engine.source);
     const names = readdirSync(restored);
     // 3 MiB hold 153 of 5 pages each
     expect(names.length).toBeGreaterThan(145);

@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:f
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { eventually, openDaemonSite, type DaemonSite } from '../support/daemon-site.ts';
+import { restoredPath } from '../support/restored-path.ts';
 
 async function siteWithNas(source: object = {}): Promise<DaemonSite> {
   const site = await openDaemonSite();
@@ -136,7 +137,7 @@ describe('a source behind a symbolic link', () => {
       'api',
     );
     expect(await site.ended(restore.id)).toMatchObject({ status: 'completed', error: null });
-    expect(readFileSync(join(target, source, 'below/b.txt'), 'utf8')).toBe('two');
+    expect(readFileSync(restoredPath(target, source, 'below/b.txt'), 'utf8')).toBe('two');
     expect(agent.jobs({ types: ['backup'], source, limit: 5 })).toHaveLength(1);
   });
 

@@ -10,6 +10,7 @@ import { describe, expect, test } from 'vitest';
 import { jsonLines, openPlace, type Place } from '../support/cli.ts';
 import { compareTrees, shownDifference } from '../support/compare-trees.ts';
 import { judge } from '../support/openapi-judge.ts';
+import { restoredPath } from '../support/restored-path.ts';
 
 interface RunningAgent extends AsyncDisposable {
   readonly address: string;
@@ -154,7 +155,7 @@ describe.runIf(hasCurl)('the agent', () => {
         'Prefer: wait=60',
       ]);
       expect(restored.data).toMatchObject({ status: 'completed', files_restored: 2, files_failed: 0 });
-      expect(compareTrees(place.source, join(target, place.source)).map(shownDifference)).toEqual([]);
+      expect(compareTrees(place.source, restoredPath(target, place.source)).map(shownDifference)).toEqual([]);
 
       const missing = await api.post('/backup', { source: '/no/such/place' });
       expect(missing.status).toBe(400);

@@ -34,6 +34,7 @@ import {
   type EngineProcess,
   type EngineSite,
 } from '../unit/engine/engine-process.ts';
+import { restoredPath } from '../support/restored-path.ts';
 
 let engine: EngineProcess;
 let site: EngineSite;
@@ -113,7 +114,7 @@ describe('a backup', () => {
     const restored = await engine.run(site.job(site.restore(outcome.snapshotId ?? '', target)));
     expect(completed(restored)).toMatchObject({ result: 'success', files: 5, filesSkipped: 0 });
     expect(phasesOf(restored)).toContain('restoring');
-    expect(compareTrees(site.source, join(target, site.source)).map(shownDifference)).toEqual([]);
+    expect(compareTrees(site.source, restoredPath(target, site.source)).map(shownDifference)).toEqual([]);
   });
 
   test('stores only what is new the second time', async () => {
@@ -476,8 +477,8 @@ describe('a restore', () => {
     const target = join(site.directory, 'target');
     const outcome = completed(await engine.run(site.job(site.restore(snapshot, target, {}, paths))));
     expect(outcome.files).toBe(2);
-    expect(readFileSync(join(target, site.source, 'name with blanks/ö'), 'utf8')).toBe('third');
-    expect(existsSync(join(target, site.source, 'large.bin'))).toBe(false);
+    expect(readFileSync(restoredPath(target, site.source, 'name with blanks/ö'), 'utf8')).toBe('third');
+    expect(existsSync(restoredPath(target, site.source, 'large.bin'))).toBe(false);
   });
 
   test('of a path that is not in the snapshot fails', async () => {

@@ -10,6 +10,7 @@ import type { RestoreSpec } from '../../src/jobs/job.ts';
 import { PASSPHRASE, eventually, openDaemonSite, type DaemonSite } from '../support/daemon-site.ts';
 import { openForgerAt, type Forger } from '../support/forged-snapshot.ts';
 import { addresses, dav, pathOf } from '../support/webdav-client.ts';
+import { restoredPath } from '../support/restored-path.ts';
 
 interface Told {
   readonly data: {
@@ -75,7 +76,7 @@ async function restoredFrom(id: string, name: string): Promise<string> {
   };
   const { id: job } = await site.agent.submit(spec, 'api');
   expect(await site.ended(job)).toMatchObject({ status: 'completed' });
-  return readFileSync(join(target, site.source, 'a.txt'), 'utf8');
+  return readFileSync(restoredPath(target, site.source, 'a.txt'), 'utf8');
 }
 
 test('the latest snapshot is that of full keys; the other one is named, by whom, and when the storage got it', async () => {

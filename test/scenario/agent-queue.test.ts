@@ -17,6 +17,7 @@ import { Runner, type RunnerParts } from '../../src/jobs/runner.ts';
 import { compareTrees, shownDifference } from '../support/compare-trees.ts';
 import { SOURCE_FLAGS } from '../support/node-flags.ts';
 import { engineEnvironment, openSite, type EngineSite } from '../unit/engine/engine-process.ts';
+import { restoredPath } from '../support/restored-path.ts';
 
 interface Agent {
   readonly state: AgentState;
@@ -132,7 +133,7 @@ async function expectRestored(snapshot: string): Promise<void> {
   const target = join(site.directory, 'target');
   const job = await ended(agent.runner.submit(site.restore(snapshot, target), 'api').id);
   expect(job).toMatchObject({ status: 'completed', error: null });
-  expect(compareTrees(site.source, join(target, site.source)).map(shownDifference)).toEqual([]);
+  expect(compareTrees(site.source, restoredPath(target, site.source)).map(shownDifference)).toEqual([]);
 }
 
 describe('a backup that is queued', () => {

@@ -8,6 +8,7 @@ import { Restore } from '../../src/api/schemas/job.ts';
 import { openDaemonSite, type DaemonSite } from '../support/daemon-site.ts';
 import { openPage, type DaemonPage } from '../support/daemon-page.ts';
 import { namesBelow } from '../support/names-below.ts';
+import { restoredPath } from '../support/restored-path.ts';
 
 async function previewOf(
   site: DaemonSite,
@@ -72,8 +73,8 @@ it('shows the paths of another target, and what stands where a directory would b
   const empty = await previewOf(site, page, { ...ask, options: { dry_run: true } });
   expect(empty.preview).toMatchObject({ files_new: 2, items: [], is_cut: false });
 
-  mkdirSync(join(target, site.source), { recursive: true });
-  const inTheWay = join(target, site.source, 'dir');
+  mkdirSync(restoredPath(target, site.source), { recursive: true });
+  const inTheWay = restoredPath(target, site.source, 'dir');
   writeFileSync(inTheWay, 'no directory');
   utimesSync(inTheWay, 1, 1);
   const { preview } = await previewOf(site, page, {

@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openPlace, type Place } from '../support/cli.ts';
+import { restoredPath } from '../support/restored-path.ts';
 
 /** Runs what follows it with an empty /proc. */
 const WITHOUT_PROC = ['unshare', '-Urm', 'sh', '-c', 'mount -t tmpfs none /proc && exec "$@"', 'sh'];
@@ -30,7 +31,7 @@ test.runIf(canHideProc())('a backup and its restore need no /proc', async () => 
   await place.expectRun(['backup', place.source], 0, options);
   const target = join(place.directory, 'restored');
   await place.expectRun(['restore', 'latest', '--target', target], 0, options);
-  const found = ['d/f', 'g'].map((name) => readFileSync(join(target, place.source, name), 'utf8'));
+  const found = ['d/f', 'g'].map((name) => readFileSync(restoredPath(target, place.source, name), 'utf8'));
   expect(found).toEqual(['kept', 'too']);
 });
 

@@ -3,6 +3,7 @@ import { cp, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { jsonLines, openPlace, type Outcome } from '../support/cli.ts';
+import { restoredPath } from '../support/restored-path.ts';
 
 it('is noticed by the copy that comes second, which names the other and goes on as a writer of its own', async () => {
   await using place = await openPlace();
@@ -37,7 +38,7 @@ it('is noticed by the copy that comes second, which names the other and goes on 
   ] as const) {
     const target = join(place.directory, 'restored');
     await place.expectRun(['restore', String(snapshot?.['snapshot_id']), '--target', target]);
-    expect(await readFile(join(target, place.source, 'note.txt'), 'utf8')).toBe(content);
+    expect(await readFile(restoredPath(target, place.source, 'note.txt'), 'utf8')).toBe(content);
     await rm(target, { recursive: true });
   }
 }, 60_000);

@@ -4,6 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { jsonLines, openPlace, outcomeOf, type Place } from '../support/cli.ts';
+import { restoredPath } from '../support/restored-path.ts';
 
 /** Runs the program in a directory that is deleted before. */
 const gone = {
@@ -38,7 +39,7 @@ describe.concurrent('in a working directory that was deleted', () => {
       ['check', '--read-data'],
     ])
       await place.expectRun(words, 0, gone);
-    expect(await readFile(join(target, place.source, 'a'), 'utf8')).toBe('content');
+    expect(await readFile(restoredPath(target, place.source, 'a'), 'utf8')).toBe('content');
   });
 
   test('the agent backs up', async () => {

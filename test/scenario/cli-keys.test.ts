@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { formatRecoveryCode, parseRecoveryCode } from '../../src/codec/recovery-code.ts';
 import { jsonLines, openPlace, type Place } from '../support/cli.ts';
+import { restoredPath } from '../support/restored-path.ts';
 
 type Line = Readonly<Record<string, unknown>>;
 
@@ -84,7 +85,7 @@ test('keys are rotated, everything is sealed anew, and it is told how far that h
   expect(done?.['snapshots']).toEqual([{ old_snapshot_id: before?.['id'], snapshot_id: after?.['id'] }]);
   const target = join(place.directory, 'back');
   await place.expectRun(['restore', 'latest', '--target', target]);
-  expect(await readFile(join(target, place.source, 'one.txt'), 'utf8')).toBe('one');
+  expect(await readFile(restoredPath(target, place.source, 'one.txt'), 'utf8')).toBe('one');
   await place.expectRun(['check', '--read-data']);
 });
 

@@ -9,6 +9,7 @@ import { privateRuntime } from '../../service/bin/runtime.js';
 import { HERE } from '../../src/base/program-call.ts';
 import { jsonLines, openPlace, outcomeOf, type Place } from '../support/cli.ts';
 import { compareTrees, shownDifference } from '../support/compare-trees.ts';
+import { restoredPath } from '../support/restored-path.ts';
 
 /** As on a machine where nothing was set up. */
 const fresh = { env: { HOLDFAST_REPOSITORY: undefined, HOLDFAST_PASSWORD: undefined } };
@@ -42,7 +43,7 @@ describe.concurrent('the first start', () => {
 
     const target = join(place.directory, 'back');
     await place.expectRun(['restore', 'latest', '--target', target], 0, fresh);
-    expect(compareTrees(place.source, join(target, place.source)).map(shownDifference)).toEqual([]);
+    expect(compareTrees(place.source, restoredPath(target, place.source)).map(shownDifference)).toEqual([]);
   });
 
   test('leaves a kit whose passphrase and code each open the repository on another machine', async () => {

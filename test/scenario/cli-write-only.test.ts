@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { compareTrees } from '../support/compare-trees.ts';
 import { openPlace, type Place } from '../support/cli.ts';
+import { restoredPath } from '../support/restored-path.ts';
 
 let place: Place;
 let keyFile: string;
@@ -66,7 +67,7 @@ test('a key is made for a server, which backs up with it and reads nothing', asy
 
   const target = join(place.directory, 'restored');
   await place.expectRun(['restore', 'latest', '--target', target]);
-  expect(compareTrees(place.source, join(target, place.source))).toEqual([]);
+  expect(compareTrees(place.source, restoredPath(target, place.source))).toEqual([]);
   await place.expectRun(['check', '--read-data']);
 });
 

@@ -8,6 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { jsonLines, openPlace, type Outcome, type Place } from '../support/cli.ts';
 import { startAgent } from '../support/started-agent.ts';
+import { restoredPath } from '../support/restored-path.ts';
 
 const fresh = { env: { HOLDFAST_REPOSITORY: undefined, HOLDFAST_PASSWORD: undefined } };
 /** Where nothing is mounted, on no machine. */
@@ -111,7 +112,7 @@ test('the lines of the README, with nothing mounted where they say', async () =>
   expect(existsSync(back)).toBe(false);
   expect((await run(place, ['snapshots', '-r', 'embedded'])).stdout).toContain('1 snapshot\n');
   await run(place, ['restore', '-r', 'embedded', 'latest', '--target', back]);
-  expect(await readFile(join(back, place.source, 'notes.txt'), 'utf8')).toBe('one');
+  expect(await readFile(restoredPath(back, place.source, 'notes.txt'), 'utf8')).toBe('one');
 
   // The test says what is missing, and doctor what can be read all the same.
   const tested = await run(place, ['destinations', 'test', 'nas'], 1);

@@ -30,6 +30,7 @@ import {
   type EngineSite,
 } from '../unit/engine/engine-process.ts';
 import { namesBelow } from '../support/names-below.ts';
+import { restoredPath } from '../support/restored-path.ts';
 
 const silent: CopyObserver = { begin: () => {}, read: () => {}, copied: () => {}, failed: () => {} };
 const content = randomBytes(300_000);
@@ -101,7 +102,7 @@ test('a restore', async () => {
   const target = join(site.directory, 'restored');
   const outcome = completed(await engine.run(site.job(site.restore(snapshot.id, target))));
   expect(outcome).toMatchObject({ result: 'success', warnings: 0, files: 1 });
-  expect(readFileSync(join(target, site.source, 'deep/file')).equals(content)).toBe(true);
+  expect(readFileSync(restoredPath(target, site.source, 'deep/file')).equals(content)).toBe(true);
 });
 
 test('a drill', async () => {

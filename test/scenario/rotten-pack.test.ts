@@ -4,6 +4,7 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openPlace, type Place } from '../support/cli.ts';
+import { restoredPath } from '../support/restored-path.ts';
 
 const KINDS = { data: 1, tree: 2 } as const;
 type Kind = keyof typeof KINDS;
@@ -35,8 +36,8 @@ async function backedUp(): Promise<Place> {
 async function expectRestored(place: Place, name: string): Promise<void> {
   const target = join(place.directory, name);
   await place.expectRun(['restore', 'latest', '--target', target]);
-  expect(readFileSync(join(target, place.source, 'd/one.txt'), 'utf8')).toBe('one');
-  expect(readFileSync(join(target, place.source, 'd/two.txt'), 'utf8')).toBe('two');
+  expect(readFileSync(restoredPath(target, place.source, 'd/one.txt'), 'utf8')).toBe('one');
+  expect(readFileSync(restoredPath(target, place.source, 'd/two.txt'), 'utf8')).toBe('two');
 }
 
 /**

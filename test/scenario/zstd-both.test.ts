@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { choose } from '../../src/codec/zstd-choice.ts';
 import { openPlace } from '../support/cli.ts';
+import { restoredPath } from '../support/restored-path.ts';
 
 /** What is installed may be Node's own where zstd-napi has no binary: then both are the same, and told so. */
 const INSTALLED = choose(undefined).zstd.name === 'zstd-napi' ? 'native' : 'node';
@@ -26,7 +27,7 @@ describe.each(TURNS)('written by $writer, read by $reader', ({ writer, reader })
 
     const target = join(place.directory, 'back');
     await place.expectRun(['restore', 'latest', '--target', target], 0, by(reader));
-    const there = join(target, place.source);
+    const there = restoredPath(target, place.source);
     expect(await readFile(join(there, 'text.txt'), 'utf8')).toBe(text);
     expect((await readFile(join(there, 'noise.bin'))).equals(noise)).toBe(true);
 
