@@ -81,6 +81,12 @@ export const EXCUSED: readonly Excuse[] = [
     code: 'REVISION_MISMATCH',
     reason: 'Which revision the settings have is known to the agent alone.',
   },
+  {
+    ...SETTINGS,
+    code: 'INVALID_JSON',
+    reason:
+      "The field '__proto__' is refused in every body, however deep it stands; only the schema of settings allows fields that it does not name.",
+  },
   ...['UNKNOWN_FIELD', 'MISSING_FIELD', 'INVALID_REQUEST'].map((code) => ({
     ...SETTINGS,
     code,
