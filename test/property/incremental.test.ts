@@ -178,7 +178,7 @@ test('a run with a parent, and one that is told of the changes, find what a whol
         for (const [index, root] of roots.entries()) applyAll(trees[index]?.rounds[round] ?? [], root, dirty);
         if (resting) await delay(40);
         const beside = await backup({ parent: { snapshot: parent } });
-        const directories = new Set([...dirty].map(bytesOfText));
+        const directories = new Set([...dirty].map(treePath));
         const changes = { directories, hiddenRules: known?.notes.hiddenRules ?? true };
         const told = await backup({ parent: { snapshot: parent }, changes, known });
         const whole = await backup({ parent: 'none' });

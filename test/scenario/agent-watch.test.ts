@@ -407,7 +407,7 @@ describe('a run that is told of the changes', () => {
     renameSync(at('spare'), at('two'));
     await delay(40);
     // As a watcher would, but without the other name of the file and what is below the two directories.
-    const directories = new Set([engine.source, at('b'), at('one'), at('two')].map(bytesOfText));
+    const directories = new Set([engine.source, at('b'), at('one'), at('two')].map(treePath));
     const told = await engine.backup(undefined, {
       parent: { snapshot: parent },
       changes: { directories, hiddenRules: false },

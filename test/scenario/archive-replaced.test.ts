@@ -109,7 +109,7 @@ describe('a directory that another one takes the place of before it is opened', 
     async (instead) => {
       await delay(40);
       const { known } = await engine.backup(undefined, { learn: true });
-      const dirty = [engine.source, at('app')].map(bytesOfText);
+      const dirty = [engine.source, at('app')].map(treePath);
       const changes = { directories: new Set(dirty), hiddenRules: false };
       const act = (): void => {
         upgrade(at('app'));
@@ -315,7 +315,7 @@ describe.skipIf(native === null)('an entry that is another one right behind the 
     await delay(40);
     const { known } = await engine.backup(undefined, { learn: true });
     const looks = behindLooksAt('app', byTurns(at('app'), makers, 500));
-    const dirty = [engine.source, at('app')].map(bytesOfText);
+    const dirty = [engine.source, at('app')].map(treePath);
     const changes = { directories: new Set(dirty), hiddenRules: false };
     const summary = await engine.backup(undefined, { changes, known, learn: true });
     vi.restoreAllMocks();

@@ -12,7 +12,7 @@ import { uncaptured } from '../../src/archiver/source/xattrs.ts';
 import type { Omission } from '../../src/format/omission.ts';
 import { NO_EXCLUSIONS } from '../../src/exclude/excluder.ts';
 import { SILENT, type ArchiveObserver } from '../../src/archiver/report/observer.ts';
-import { asByteString, bytesOfText, joinBytes, type ByteString } from '../../src/base/byte-path.ts';
+import { asByteString, joinBytes, type ByteString } from '../../src/base/byte-path.ts';
 import { treePath } from '../../src/base/tree-path.ts';
 import { systemClock, type Clock } from '../../src/base/clock.ts';
 import { DEFAULT_COMPRESSION } from '../../src/codec/compress.ts';
@@ -150,7 +150,7 @@ export function requestFor(
 ): ArchiveRequest {
   return {
     repository,
-    sources: sources.map(bytesOfText),
+    sources: sources.map(treePath),
     host: 'host',
     user: 'user',
     tool: 'test',

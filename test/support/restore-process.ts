@@ -3,7 +3,7 @@
  * argument is JSON; it prints `ready` when the restore begins and the summary, or the error, when it ends.
  */
 
-import { bytesOfText } from '../../src/base/byte-path.ts';
+import { treePath } from '../../src/base/tree-path.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { HoldfastError } from '../../src/base/errors.ts';
 import { openLocalDestination } from '../../src/destination/local/local.ts';
@@ -52,7 +52,7 @@ async function main(): Promise<void> {
       snapshot,
       target:
         request.target === undefined ? { kind: 'in-place' } : { kind: 'directory', path: request.target },
-      paths: (request.paths ?? []).map(bytesOfText),
+      paths: (request.paths ?? []).map(treePath),
       never: [],
       include: [],
       exclude: [],

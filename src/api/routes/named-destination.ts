@@ -70,8 +70,8 @@ export function localDirectory(url: string): string | undefined {
   try {
     return path.resolve(fileURLToPath(url));
   } catch (error) {
-    // The percent-encoded bytes are not UTF-8.
-    if (error instanceof URIError) return undefined;
+    // The percent-encoded bytes are not UTF-8, or the URL has no drive and this is Windows.
+    if (error instanceof URIError || error instanceof TypeError) return undefined;
     throw error;
   }
 }

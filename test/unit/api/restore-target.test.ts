@@ -2,7 +2,8 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { asByteString, bytesOfText } from '../../../src/base/byte-path.ts';
+import { asByteString } from '../../../src/base/byte-path.ts';
+import { treePath } from '../../../src/base/tree-path.ts';
 import { checkInPlace, checkTarget, type TargetRules } from '../../../src/api/routes/restore-target.ts';
 import { testSettings } from '../../support/api-site.ts';
 
@@ -86,7 +87,7 @@ describe('a target', () => {
 
 describe('in place', () => {
   const inPlace = async (places: readonly string[], allowedRoots?: readonly string[]): Promise<void> => {
-    await checkInPlace(places.map(bytesOfText), rules(allowedRoots));
+    await checkInPlace(places.map(treePath), rules(allowedRoots));
   };
   const refusal = { details: { reason: 'not_allowed' } };
 

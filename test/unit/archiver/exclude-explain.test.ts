@@ -72,7 +72,7 @@ function explain(
       },
     },
   );
-  return explainExclusion(excluder, treePath(path), tree, sources.map(bytesOfText));
+  return explainExclusion(excluder, treePath(path), tree, sources.map(treePath));
 }
 
 test.each([

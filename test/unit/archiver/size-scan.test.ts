@@ -6,6 +6,7 @@ import { expect, test } from 'vitest';
 import { NO_EXCLUSIONS } from '../../../src/exclude/excluder.ts';
 import { startSizeScan, type ExpectedTotals } from '../../../src/archiver/walk/size-scan.ts';
 import { bytesOfText } from '../../../src/base/byte-path.ts';
+import { treePath } from '../../../src/base/tree-path.ts';
 import { removeTree } from '../../support/remove-tree.ts';
 
 const PATIENCE = { timeout: 60_000 };
@@ -15,7 +16,7 @@ async function counted(sources: readonly string[], ...patterns: readonly string[
     ...NO_EXCLUSIONS,
     patterns: patterns.map((text) => ({ pattern: bytesOfText(text), from: '--exclude' })),
   };
-  const scan = startSizeScan({ sources: sources.map(bytesOfText), exclude });
+  const scan = startSizeScan({ sources: sources.map(treePath), exclude });
   try {
     for (;;) {
       if (scan.totals !== undefined) return scan.totals;

@@ -74,7 +74,7 @@ afterEach(async () => {
 });
 
 async function snapshotOf(tree: HandMadeDirectory, sources: readonly string[]): Promise<Snapshot> {
-  return await handMadeSnapshot(repository, tree, { paths: sources.map(bytesOfText) }, never);
+  return await handMadeSnapshot(repository, tree, { paths: sources.map(treePath) }, never);
 }
 
 async function restored(
