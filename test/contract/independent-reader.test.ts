@@ -1,3 +1,4 @@
+// Turn 4 of 8.
 import { randomBytes } from 'node:crypto';
 import {
   lstatSync,

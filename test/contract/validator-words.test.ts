@@ -1,3 +1,4 @@
+// Turn 8 of 8.
 /**
  * No reply of either service has a text of the library that checks requests. Every schema of every route is given values
  * that break it, part by part, until each keyword that the schemas use has been broken.

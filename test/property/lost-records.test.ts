@@ -1,3 +1,4 @@
+// Turn 6 of 8.
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { NO_RECORD, type ChainPlace } from '../../src/format/records.ts';

@@ -1,3 +1,4 @@
+// Turn 6 of 8.
 // What removes or changes a snapshot takes `latest` of this machine and says whose went; filters that leave nothing are an error.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';

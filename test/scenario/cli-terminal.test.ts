@@ -1,3 +1,4 @@
+// Turn 1 of 8.
 /** What only a terminal shows: `script` of util-linux gives the program one. */
 import { spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';

@@ -48,13 +48,21 @@ describe('signing in', () => {
     /** Of the processor, threads included: unlike time, other work of the machine does not change it much. */
     const cost = async (email: string): Promise<number> => {
       const before = process.cpuUsage();
-      for (let count = 0; count < 8; count += 1) await site.visitor().signIn(email, 'wrong password!');
+      for (let count = 0; count < 4; count += 1) await site.visitor().signIn(email, 'wrong password!');
       const { user, system } = process.cpuUsage(before);
       return user + system;
     };
     // What is made once is made.
     await site.visitor().signIn('first@example.com', 'wrong password!');
-    const ratio = (await cost('nobody@example.com')) / (await cost(acme.email));
+    const costs: { unknown: number; known: number }[] = [];
+    for (let round = 0; round < 5; round += 1) {
+      costs.push({ unknown: await cost('nobody@example.com'), known: await cost(acme.email) });
+      // Too many attempts within a minute cost nothing.
+      site.clock.jump(60_000);
+    }
+    // The least of each: what this process did besides is not in it.
+    const ratio =
+      Math.min(...costs.map(({ unknown }) => unknown)) / Math.min(...costs.map(({ known }) => known));
     expect(ratio).toBeGreaterThan(0.5);
     expect(ratio).toBeLessThan(2);
   });

@@ -1,3 +1,4 @@
+// Turn 7 of 8.
 /** What is said to be typed can be typed: each command that a text names is there, with its options and its words. */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
