@@ -12,7 +12,7 @@ import {
 import { request as httpsRequest } from 'node:https';
 import { errnoOf } from '../base/errors.ts';
 import { bodyStream } from './body.ts';
-import { EndlessAnswer } from './bounds.ts';
+import { EndlessAnswer, boundNotices } from './bounds.ts';
 import { createAuthorization, type HttpCredentials } from './http-authorization.ts';
 import {
   failure,
@@ -144,6 +144,7 @@ export function openHttpSite({
       // `reusedSocket` is not set for a request that waited in the agent's queue, although it gets a kept connection
       // too.
       outgoing.once('socket', (socket) => (wasKept = wasUsed(socket)));
+      boundNotices(outgoing);
       try {
         const reply = await exchange(outgoing, request, moving);
         return { outgoing, reply, sent: outgoing.getHeader('Authorization')?.toString() };

@@ -18,6 +18,7 @@ import {
   LARGEST_REFUSAL,
   MOST_PARTS,
   PackedAnswer,
+  boundNotices,
 } from './bounds.ts';
 
 interface Call {
@@ -100,6 +101,7 @@ function listen(): void {
     const { request } = message as { readonly request: ClientRequest };
     request.once('socket', (socket) => (call.isOnKept = wasUsed(socket)));
     request.once('error', (error) => (call.failure = error));
+    boundNotices(request, call.giveUp);
     request.prependOnceListener('response', (answer) => {
       call.isOnKept = false;
       call.answer = answer;

@@ -256,7 +256,7 @@ export const MANNERS: Readonly<Record<string, Manner>> = {
   },
   information: {
     on: READING,
-    bound: SILENT,
+    bound: AT_ONCE,
     by: bare((socket) => {
       const line = Buffer.from('HTTP/1.1 102 Processing\r\nX-Filler: aaaaaaaa\r\n\r\n'.repeat(200));
       pour(socket, () => line);
