@@ -4,7 +4,7 @@
  */
 import { spawn } from 'node:child_process';
 import { type ByteString } from '../base/byte-path.ts';
-import { treePath } from '../base/tree-path.ts';
+import { fsPath, treePath } from '../base/tree-path.ts';
 import { errnoOf } from '../base/errors.ts';
 import { farPlaceOf } from './far-mounts.ts';
 
@@ -85,7 +85,8 @@ function beginIfPossible(path: ByteString, mount: ByteString | undefined): Touch
 }
 
 function begin(path: ByteString, mount: ByteString | undefined): Touch {
-  const child = spawn(process.execPath, ['-e', TOUCH, Buffer.from(path, 'latin1').toString('base64')], {
+  const place = Buffer.from(fsPath(path)).toString('base64');
+  const child = spawn(process.execPath, ['-e', TOUCH, place], {
     stdio: 'ignore',
     // An empty environment, so that the child gets no secrets.
     env: {},
