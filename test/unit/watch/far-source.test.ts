@@ -2,7 +2,6 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { bytesOfText } from '../../../src/base/byte-path.ts';
 import { treePath } from '../../../src/base/tree-path.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { pollFar } from '../../../src/watch/far-poll.ts';
@@ -26,7 +25,7 @@ afterEach(() => removeTree(directory));
 
 describe('two looks', () => {
   const look = (): ReturnType<typeof pollFar> =>
-    pollFar({ root: treePath(source), never: [bytesOfText(path('own'))] }, () => undefined);
+    pollFar({ root: treePath(source), never: [treePath(path('own'))] }, () => undefined);
 
   test('are the same while nothing changes, and while only what is never backed up does', () => {
     const before = look();
@@ -64,7 +63,7 @@ describe('two looks', () => {
 
   test('at a single file tell of its changes', () => {
     const one = (): ReturnType<typeof pollFar> =>
-      pollFar({ root: bytesOfText(path('a')), never: [] }, () => undefined);
+      pollFar({ root: treePath(path('a')), never: [] }, () => undefined);
     const before = one();
     expect(before).toMatchObject({ kind: 'there', directories: 0, identity: 'file' });
     writeFileSync(path('a'), 'longer');
@@ -91,7 +90,7 @@ test('a process that cannot be started is told of once, and the source is not sa
     problem: (error) => void problems.push(error.message),
   };
   // More than the system takes as an argument.
-  const never = Array.from({ length: 5_000 }, (_, n) => bytesOfText(path(`${'long'.repeat(20)}${n}`)));
+  const never = Array.from({ length: 5_000 }, (_, n) => treePath(path(`${'long'.repeat(20)}${n}`)));
   const clock = { ...systemClock, monotonic: () => 0 };
   const feed = new FarSource({ root: treePath(source), never, clock, pollMs: 20 }, sink);
   try {
