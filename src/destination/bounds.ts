@@ -2,7 +2,6 @@
  * How large answers, objects and lists of a destination may be, whatever its kind. Nothing is read beyond these bounds,
  * which docs/destinations.md lists.
  */
-import type { ClientRequest } from 'node:http';
 import { DestinationError } from '../base/errors.ts';
 
 const KIB = 1024;
@@ -29,12 +28,6 @@ const LONG_NAMES = 16 * MIB;
  * but these take many times the memory of their bytes. 1,000 objects with all that stores say of them have some 70,000.
  */
 export const MOST_PARTS = 2 ** 18;
-
-/**
- * Notices (1xx) that the answer to one request will come. Servers that work for long send one every few seconds; each
- * would put off the end of the wait for data.
- */
-const MOST_NOTICES = 1_000;
 
 /** Bytes of the objects whose key begins so. */
 const LARGEST: readonly (readonly [prefix: string, bytes: number])[] = [
@@ -132,18 +125,6 @@ export class PackedAnswer extends Error {
     super(what);
     this.what = what;
   }
-}
-
-/** Ends a request whose answer is announced again and again. `giveUp` learns of it first, as libraries change errors. */
-export function boundNotices(request: ClientRequest, giveUp: (error: Error) => void = () => {}): void {
-  let notices = 0;
-  request.on('information', () => {
-    notices += 1;
-    if (notices <= MOST_NOTICES) return;
-    const error = new HollowAnswer(`announced more than ${MOST_NOTICES} times, and does not come`);
-    giveUp(error);
-    request.destroy(error);
-  });
 }
 
 /** Counts what one folder has shown. */

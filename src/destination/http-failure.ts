@@ -11,6 +11,7 @@ import {
   PROTECTED_FOR_NOW,
   type Retry,
 } from '../base/errors.ts';
+import { EndlessNotices } from '../base/web/endless-notices.ts';
 import { cannot } from './failed-action.ts';
 import { formatBytes } from '../base/units.ts';
 import { hintOfProxy, proxyTrouble, type ProxyTrouble, proxyTroubleOf } from '../base/web/proxy-trouble.ts';
@@ -199,6 +200,7 @@ function unreadIn(error: unknown): string | undefined {
   for (let at: unknown = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1) {
     if (at instanceof EndlessAnswer || at instanceof HollowAnswer || at instanceof PackedAnswer)
       return `the answer is ${at.what}`;
+    if (at instanceof EndlessNotices) return `the answer is ${at.what}`;
     if (TOO_MUCH.test(errnoOf(at) ?? '')) return 'the header of the answer is endless';
   }
   return undefined;

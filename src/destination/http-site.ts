@@ -11,8 +11,9 @@ import {
 } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { errnoOf } from '../base/errors.ts';
+import { boundNotices } from '../base/web/endless-notices.ts';
 import { bodyStream } from './body.ts';
-import { EndlessAnswer, boundNotices } from './bounds.ts';
+import { EndlessAnswer } from './bounds.ts';
 import { createAuthorization, type HttpCredentials } from './http-authorization.ts';
 import {
   failure,

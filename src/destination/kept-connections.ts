@@ -9,6 +9,7 @@ import { subscribe } from 'node:diagnostics_channel';
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { DestinationError, errnoOf } from '../base/errors.ts';
+import { boundNotices } from '../base/web/endless-notices.ts';
 import { ProxyUnusable } from '../base/web/proxy.ts';
 import { type WebAgentOptions, webAgents, type WebAgents } from '../base/web/web-agents.ts';
 import {
@@ -18,7 +19,6 @@ import {
   LARGEST_REFUSAL,
   MOST_PARTS,
   PackedAnswer,
-  boundNotices,
 } from './bounds.ts';
 
 interface Call {

@@ -6,6 +6,7 @@ import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage 
 import { request as httpsRequest } from 'node:https';
 import { errnoText } from '../errno-words.ts';
 import { errnoOf } from '../errors.ts';
+import { boundNotices, EndlessNotices } from './endless-notices.ts';
 import { readStart } from './http-reply.ts';
 import { hintOfProxy, proxyTrouble, proxyTroubleOf } from './proxy-trouble.ts';
 import { ProxyUnusable, proxyFor } from './proxy.ts';
@@ -45,6 +46,7 @@ export async function callWeb(
     },
     signal,
   });
+  boundNotices(outgoing);
   outgoing.on('response', resolve);
   outgoing.on('error', reject);
   if (sent !== undefined) outgoing.on('finish', sent);
@@ -78,6 +80,11 @@ export interface WebTrouble {
 export function webTrouble(error: unknown): WebTrouble {
   if (error instanceof ProxyUnusable)
     return { what: `cannot be reached: ${error.message}`, hint: error.hint };
+  if (error instanceof EndlessNotices)
+    return {
+      what: `cannot be reached: its answer is ${error.what}`,
+      hint: 'Check what answers there, and whether the address is right.',
+    };
   const code = codeOf(error);
   const proxy = proxyTroubleOf(error);
   if (proxy !== undefined) return { what: `cannot be reached: ${proxy.what} (${code})`, hint: proxy.hint };
