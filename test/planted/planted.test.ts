@@ -24,6 +24,23 @@ const defects = readDefects();
 const turning = new Set<string>();
 const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
 
+/** What the lines that a patch adds import from the product, and what is not exported there: it would not compile. */
+function missingImports(patch: string): readonly string[] {
+  const missing: string[] = [];
+  let file = '';
+  for (const line of patch.split('\n')) {
+    file = /^\+\+\+ b\/(.*)$/.exec(line)?.[1] ?? file;
+    const [, names = '', from = ''] = /^\+import (?:type )?\{([^}]*)\} from '(\.[^']*)'/.exec(line) ?? [];
+    if (from === '') continue;
+    const target = join(file, '..', from);
+    const text = existsSync(join(ROOT, target)) ? read(target) : '';
+    for (const name of names.split(',').map((one) => one.trim().replace(/^type /, '')))
+      if (name !== '' && !new RegExp(String.raw`export [^\n]*\b${name}\b`).test(text))
+        missing.push(`${name} of ${target}`);
+  }
+  return missing;
+}
+
 test('there are at least 36, each with a number and a name of its own', () => {
   const numbers = defects.map(({ name }) => Number.parseInt(name, 10));
   expect(numbers).toEqual(defects.map((_, index) => index + 1));
@@ -36,6 +53,10 @@ describe.each(defects)('$name', ({ patch, files, statedIn, caughtBy, suites }) =
     expect(() => applyPatch(patch, ROOT, ['--check'])).not.toThrow();
     expect(files.length).toBeGreaterThan(0);
     expect(files.filter((file) => !file.startsWith('src/'))).toEqual([]);
+  });
+
+  test('imports what is there', () => {
+    expect(missingImports(patch)).toEqual([]);
   });
 
   test('names places and tests that are there', () => {
