@@ -1,3 +1,4 @@
+import { constants, zstdCompressSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { RepositoryError, RequestError } from '../../../src/base/errors.ts';
 import { SegmentCompressor, SegmentDecompressor, parseCompression } from '../../../src/codec/compress.ts';
@@ -59,6 +60,11 @@ describe('compression', () => {
 
     for (const length of [0, 1, dull.length - 1, dull.length + 1])
       expect(() => decompressed(compressed, length)).toThrow(RepositoryError);
+    // Without its length in the header, only what comes out tells.
+    const untold = zstdCompressSync(dull, { params: { [constants.ZSTD_c_contentSizeFlag]: 0 } });
+    expect(decompressed(untold, dull.length).equals(dull)).toBe(true);
+    for (const length of [dull.length - 1, dull.length + 1])
+      expect(() => decompressed(untold, length)).toThrow(RepositoryError);
     for (const cut of [Buffer.alloc(0), compressed.subarray(0, -1), compressed.subarray(1)])
       expect(() => decompressed(cut, dull.length)).toThrow(RepositoryError);
   });
