@@ -55,7 +55,10 @@ export interface PartnerReportStore {
   unnoted(): readonly string[];
   /** Queues a result, unless there is one of the same job. Returns the number of older results that were dropped for it. */
   note(result: JobResult): number;
+  /** Number of results that are in no report yet. */
   waiting(): number;
+  /** Number of results that the service has not confirmed: those that wait, and those in the unanswered report. */
+  unconfirmed(): number;
   /** Number of results that were dropped since the device was enrolled. */
   dropped(): number;
   /** The report that was sent, or will be, and is not answered yet. */
@@ -97,6 +100,9 @@ export function createPartnerReportStore(db: Database, settings: SettingStore): 
   );
   const waiting = db
     .prepare<[], number>('SELECT count(*) FROM partner_results WHERE body IS NOT NULL AND sending = 0')
+    .pluck();
+  const unconfirmed = db
+    .prepare<[], number>('SELECT count(*) FROM partner_results WHERE body IS NOT NULL')
     .pluck();
   const dropOldest = db.prepare<[number]>(
     `UPDATE partner_results SET body = NULL WHERE id IN (
@@ -166,6 +172,7 @@ export function createPartnerReportStore(db: Database, settings: SettingStore): 
       return over;
     }),
     waiting: () => waiting.get() ?? 0,
+    unconfirmed: () => unconfirmed.get() ?? 0,
     dropped: () => device.get()?.dropped ?? 0,
     unanswered: () => report.get(),
     make: db.transaction((write: (contents: ReportContents) => string): NumberedReport => {

@@ -333,10 +333,15 @@ function noteStatements(scene: Scene): readonly Statement[] {
 }
 
 function ofChecks({ checks }: Known): readonly Statement[] {
-  return checks.flatMap(({ name, status }) =>
+  return checks.flatMap(({ name, status, code }) =>
     status === 'ok' || SAID_OTHERWISE.has(name)
       ? []
-      : [statement(status === 'error' ? 'check_failed' : 'check_warns', { check: name })],
+      : [
+          statement(status === 'error' ? 'check_failed' : 'check_warns', {
+            check: name,
+            checkCode: code ?? null,
+          }),
+        ],
   );
 }
 

@@ -1,3 +1,4 @@
+import { holdfast } from '../../agent/program.ts';
 export const account = {
   plan: 'Plan',
   planName: 'Plan',
@@ -29,6 +30,16 @@ export const account = {
   graceUntil: 'Valid offline until',
   device: 'Device',
   customer: 'Customer',
+  /** Why the service gets no reports. */
+  reportProblems: {
+    device_removed:
+      'Your partner has removed this computer from their list, so it reports nothing to them. To end the enrollment here, too, leave the Partner service.',
+    partner_suspended:
+      'Your partner’s account with the service is suspended. Reports wait until it is active again.',
+    unreachable: `The service cannot be reached. Reports wait until it can. This says why: ${holdfast`enroll --status`}`,
+    refused: `The service does not accept reports. Holdfast keeps trying. This says why: ${holdfast`enroll --status`}`,
+    reply_invalid: `The answers of the service make no sense. Holdfast keeps trying. This says more: ${holdfast`enroll --status`}`,
+  },
   leave: 'Leave…',
   leaveQuestion:
     'Reports stop, reports that are waiting are discarded, and the plan from your settings applies. Your backups stay as they are. Your partner still sees this computer in the list until they remove it.',

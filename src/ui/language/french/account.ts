@@ -1,3 +1,4 @@
+import { holdfast } from '../../agent/program.ts';
 import type { Texts } from '../english/english.ts';
 
 export const account: Texts['account'] = {
@@ -29,6 +30,15 @@ export const account: Texts['account'] = {
   graceUntil: 'Valable sans le service jusqu’au',
   device: 'Appareil',
   customer: 'Client',
+  reportProblems: {
+    device_removed:
+      'Votre partenaire a retiré cet ordinateur de sa liste ; plus rien ne lui est transmis. Pour mettre fin à l’inscription ici aussi, quittez le service partenaire.',
+    partner_suspended:
+      'Le compte de votre partenaire auprès du service est suspendu. Les rapports attendent qu’il soit de nouveau actif.',
+    unreachable: `Le service est injoignable. Les rapports attendent qu’il réponde. Pour savoir pourquoi : ${holdfast`enroll --status`}`,
+    refused: `Le service n’accepte pas les rapports. De nouveaux essais se font tout seuls. Pour savoir pourquoi : ${holdfast`enroll --status`}`,
+    reply_invalid: `Les réponses du service n’ont pas de sens. De nouveaux essais se font tout seuls. Pour en savoir plus : ${holdfast`enroll --status`}`,
+  },
   leave: 'Quitter…',
   leaveQuestion:
     'Plus rien ne sera transmis, les résultats en attente seront oubliés, et le forfait des paramètres s’appliquera. Vos sauvegardes restent telles quelles. Votre partenaire verra encore l’ordinateur dans sa liste jusqu’à ce qu’il l’en retire.',

@@ -1,3 +1,4 @@
+import { holdfast } from '../../agent/program.ts';
 import type { Texts } from '../english/english.ts';
 
 export const account: Texts['account'] = {
@@ -29,6 +30,15 @@ export const account: Texts['account'] = {
   graceUntil: 'Ohne den Dienst bis',
   device: 'Gerät',
   customer: 'Kunde',
+  reportProblems: {
+    device_removed:
+      'Ihr Partner hat diesen Rechner aus seiner Liste entfernt; ihm wird nichts mehr berichtet. Um ihn auch hier abzumelden, melden Sie ihn vom Partnerdienst ab.',
+    partner_suspended:
+      'Das Konto Ihres Partners beim Dienst ist gesperrt. Berichte warten, bis es wieder aktiv ist.',
+    unreachable: `Der Dienst ist nicht erreichbar. Berichte warten bis dahin. Warum, sagt: ${holdfast`enroll --status`}`,
+    refused: `Der Dienst nimmt keine Berichte an. Es wird weiter versucht. Warum, sagt: ${holdfast`enroll --status`}`,
+    reply_invalid: `Die Antworten des Dienstes ergeben keinen Sinn. Es wird weiter versucht. Mehr sagt: ${holdfast`enroll --status`}`,
+  },
   leave: 'Abmelden …',
   leaveQuestion:
     'Nichts wird mehr berichtet, wartende Ergebnisse werden vergessen, und der Tarif der Einstellungen gilt. Ihre Sicherungen bleiben, wie sie sind. Ihr Partner führt den Rechner weiter, bis er ihn entfernt.',

@@ -1,3 +1,4 @@
+import { holdfast } from '../../agent/program.ts';
 import type { Texts } from '../english/english.ts';
 
 export const account: Texts['account'] = {
@@ -29,6 +30,15 @@ export const account: Texts['account'] = {
   graceUntil: 'Sin el servicio, hasta',
   device: 'Dispositivo',
   customer: 'Cliente',
+  reportProblems: {
+    device_removed:
+      'Su proveedor ha quitado este equipo de su lista; ya no se le informa de nada. Para terminar también aquí, desvincule el equipo del servicio del proveedor.',
+    partner_suspended:
+      'La cuenta de su proveedor en el servicio está suspendida. Los informes esperan a que vuelva a estar activa.',
+    unreachable: `No se puede contactar con el servicio. Los informes esperan hasta entonces. Esto indica por qué: ${holdfast`enroll --status`}`,
+    refused: `El servicio no acepta los informes. Se sigue intentando. Esto indica por qué: ${holdfast`enroll --status`}`,
+    reply_invalid: `Las respuestas del servicio no tienen sentido. Se sigue intentando. Esto dice más: ${holdfast`enroll --status`}`,
+  },
   leave: 'Desvincular…',
   leaveQuestion:
     'Ya no se informa de nada, se descartan los resultados pendientes de enviar y pasa a valer el plan de la configuración. Sus copias de seguridad quedan como están. Su proveedor sigue teniendo el equipo en su lista hasta que lo quite de ella.',

@@ -32,9 +32,7 @@ export function PartnerCard({
     <Card title={account.partner}>
       {partner.problem === null ? null : (
         <Notice look="warning">
-          <p>
-            <Own>{partner.problem}</Own>
-          </p>
+          <p>{account.reportProblems[partner.problem]}</p>
         </Notice>
       )}
       <Facts rows={factsOf(partner)} />
