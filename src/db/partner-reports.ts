@@ -134,10 +134,6 @@ export function createPartnerReportStore(db: Database, settings: SettingStore): 
     'DELETE FROM partner_results WHERE body IS NULL AND job_id NOT IN (SELECT id FROM jobs)',
   );
 
-  const clear = (): void => {
-    for (const table of ['partner_device', 'partner_results', 'partner_report', 'partner_orders'])
-      db.exec(`DELETE FROM ${table}`);
-  };
   const counter = (): Counter | undefined => {
     const text = settings.get(COUNTER);
     return text === undefined ? undefined : (JSON.parse(text) as Counter);
@@ -152,14 +148,14 @@ export function createPartnerReportStore(db: Database, settings: SettingStore): 
         if (known?.device === deviceId) goOnFrom.run(known.until);
         return;
       }
-      clear();
+      clear(db);
       // The database was lost but not the journal: jobs that were put into reports are not reported twice.
       const isKnown = known?.device === deviceId;
       addDevice.run(deviceId, isKnown ? known.until : enrolledAt);
       if (!isKnown) count({ device: deviceId, seq: 0, until: enrolledAt });
     }),
     end: db.transaction((): void => {
-      clear();
+      clear(db);
       settings.set(COUNTER, undefined);
     }),
     unnoted: () => unnoted.all(),
@@ -215,4 +211,9 @@ export function createPartnerReportStore(db: Database, settings: SettingStore): 
       pruneResults.run();
     },
   };
+}
+
+function clear(db: Database): void {
+  for (const table of ['partner_device', 'partner_results', 'partner_report', 'partner_orders'])
+    db.exec(`DELETE FROM ${table}`);
 }

@@ -102,8 +102,11 @@ export function fieldOf(value: unknown, name: string): unknown {
 }
 
 function refusal(host: string, { status, headers }: WebReply, reply: unknown): PartnerError {
-  const code = fieldOf(fieldOf(reply, 'error'), 'code');
+  const error = fieldOf(reply, 'error');
+  const code = fieldOf(error, 'code');
   const reason = typeof code === 'string' && /^[A-Z][A-Z0-9_]{1,63}$/.test(code) ? code : undefined;
+  const named = fieldOf(fieldOf(error, 'details'), 'reason');
+  const detail = typeof named === 'string' && /^[a-z][a-z0-9_]{1,63}$/.test(named) ? named : undefined;
   const passes = status === 408 || status === 409 || status === 425 || status === 429 || status >= 500;
   return new PartnerError(
     'PARTNER_REFUSED',
@@ -112,6 +115,7 @@ function refusal(host: string, { status, headers }: WebReply, reply: unknown): P
       hint: passes ? 'It may work again later.' : 'Check the address.',
       status,
       reason,
+      detail,
       retry: passes ? 'later' : 'never',
       retryAfterMs: passes
         ? retryAfterMs(
@@ -173,6 +177,7 @@ export type PartnerErrorCode =
 interface PartnerFacts extends ErrorFacts {
   readonly status?: number | undefined;
   readonly reason?: string | undefined;
+  readonly detail?: string | undefined;
   readonly retryAfterMs?: number | null;
 }
 
@@ -184,6 +189,8 @@ export class PartnerError extends HoldfastError<PartnerErrorCode> {
   readonly status: number | undefined;
   /** The service's error code, from the list of known codes. */
   readonly reason: string | undefined;
+  /** The service's `details.reason` with that code. */
+  readonly detail: string | undefined;
   /** The wait before the next try that the service asked for, in milliseconds. */
   readonly retryAfterMs: number | null;
 
@@ -191,6 +198,7 @@ export class PartnerError extends HoldfastError<PartnerErrorCode> {
     super(code, message, facts);
     this.status = facts.status;
     this.reason = facts.reason;
+    this.detail = facts.detail;
     this.retryAfterMs = facts.retryAfterMs ?? null;
   }
 }

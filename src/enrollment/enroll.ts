@@ -69,6 +69,18 @@ async function ask(address: string, body: string, version: string, signal: Abort
 function refusalOf(error: PartnerError): Error {
   const refused = (code: string, message: string, hint: string): RequestError =>
     new RequestError(code, message, { hint, cause: error });
+  if (error.reason === 'ENROLLMENT_TOKEN_INVALID' && error.detail === 'customer_suspended')
+    return refused(
+      'ENROLLMENT_TOKEN_INVALID',
+      'Your account with your partner is suspended, so no device can be enrolled',
+      'Ask your partner to resume it. The token can be used again then, within its 15 minutes.',
+    );
+  if (error.reason === 'ENROLLMENT_TOKEN_INVALID' && error.detail === 'partner_suspended')
+    return refused(
+      'ENROLLMENT_TOKEN_INVALID',
+      'Your partner’s account with the Partner service is suspended, so no device can be enrolled',
+      'Ask your partner. The token can be used again once that has ended, within its 15 minutes.',
+    );
   if (error.reason === 'ENROLLMENT_TOKEN_INVALID')
     return refused(
       'ENROLLMENT_TOKEN_INVALID',
