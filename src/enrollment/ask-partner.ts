@@ -163,7 +163,7 @@ export function routeUrl(address: string, route: string): string {
 }
 
 function invalid(message: string, hint: string): RequestError {
-  return new RequestError('INVALID_URL', message, { hint });
+  return new RequestError('INVALID_URL', message, { hint, details: { reason: 'address' } });
 }
 
 export type PartnerErrorCode =
@@ -173,6 +173,13 @@ export type PartnerErrorCode =
   | 'PARTNER_REFUSED'
   /** The reply does not match the API, or is not signed as required. */
   | 'PARTNER_REPLY_INVALID';
+
+/** What the page has words for. */
+const REASONS: Readonly<Record<PartnerErrorCode, string>> = {
+  PARTNER_UNREACHABLE: 'unreachable',
+  PARTNER_REFUSED: 'refused',
+  PARTNER_REPLY_INVALID: 'reply_invalid',
+};
 
 interface PartnerFacts extends ErrorFacts {
   readonly status?: number | undefined;
@@ -195,7 +202,7 @@ export class PartnerError extends HoldfastError<PartnerErrorCode> {
   readonly retryAfterMs: number | null;
 
   constructor(code: PartnerErrorCode, message: string, facts: PartnerFacts = {}) {
-    super(code, message, facts);
+    super(code, message, { ...facts, details: { reason: REASONS[code] } });
     this.status = facts.status;
     this.reason = facts.reason;
     this.detail = facts.detail;

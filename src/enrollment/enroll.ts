@@ -65,10 +65,16 @@ async function ask(address: string, body: string, version: string, signal: Abort
   }
 }
 
+/** What the page has words for. */
+function reasonOf({ reason, detail }: PartnerError): string {
+  if (reason === 'QUOTA_EXCEEDED') return 'plan_full';
+  return detail === 'customer_suspended' || detail === 'partner_suspended' ? detail : 'token';
+}
+
 /** Turns refusals that a person can resolve into errors that say how. */
 function refusalOf(error: PartnerError): Error {
   const refused = (code: string, message: string, hint: string): RequestError =>
-    new RequestError(code, message, { hint, cause: error });
+    new RequestError(code, message, { hint, cause: error, details: { reason: reasonOf(error) } });
   if (error.reason === 'ENROLLMENT_TOKEN_INVALID' && error.detail === 'customer_suspended')
     return refused(
       'ENROLLMENT_TOKEN_INVALID',

@@ -21,6 +21,21 @@ export const account = {
   enrollDo: 'Enroll',
   enrolling: 'Enrolling…',
   enrollFailed: 'This computer could not be enrolled.',
+  enrollProblems: {
+    address:
+      'The address of the service must be a web address that begins with https://, without user name, password or query.',
+    token:
+      'The token is unknown, already used or expired. Ask your partner for a new one: each works once, for 15 minutes.',
+    customer_suspended:
+      'Your account with your partner is suspended. Ask them to resume it; the token can be used then, within its 15 minutes.',
+    partner_suspended: 'Your partner’s account with the service is suspended. Ask your partner.',
+    plan_full:
+      'Your plan has no room for another device. Ask your partner for a larger plan, or to remove a device. The token can be used again.',
+    unreachable:
+      'The service cannot be reached. Check the address and the network, then try again. If the token is refused then, ask for a new one.',
+    refused: 'The service refused the request. Check the address, or try again later.',
+    reply_invalid: 'There is no Partner service at this address.',
+  },
   standing: 'Status',
   standings: { active: 'Active', suspended: 'Suspended', trial_expired: 'Trial ended' },
   enrolledAt: 'Enrolled',

@@ -21,6 +21,22 @@ export const account: Texts['account'] = {
   enrollDo: 'Inscrire',
   enrolling: 'Inscription en cours…',
   enrollFailed: 'L’ordinateur n’est pas inscrit.',
+  enrollProblems: {
+    address:
+      'L’adresse du service doit être une adresse web qui commence par https://, sans nom d’utilisateur, mot de passe ni requête.',
+    token:
+      'Le jeton est inconnu, déjà utilisé ou expiré. Demandez-en un nouveau à votre partenaire : chacun ne sert qu’une fois, pendant 15 minutes.',
+    customer_suspended:
+      'Votre compte chez votre partenaire est suspendu. Demandez-lui de le réactiver ; le jeton pourra alors servir, dans ses 15 minutes.',
+    partner_suspended:
+      'Le compte de votre partenaire auprès du service est suspendu. Demandez à votre partenaire.',
+    plan_full:
+      'Votre forfait n’a pas de place pour un appareil de plus. Demandez à votre partenaire un forfait plus grand, ou de retirer un appareil. Le jeton pourra encore servir.',
+    unreachable:
+      'Le service est injoignable. Vérifiez l’adresse et le réseau, puis réessayez. Si le jeton est alors refusé, demandez-en un nouveau.',
+    refused: 'Le service a refusé la demande. Vérifiez l’adresse, ou réessayez plus tard.',
+    reply_invalid: 'Il n’y a pas de service partenaire à cette adresse.',
+  },
   standing: 'Situation',
   standings: { active: 'Actif', suspended: 'Suspendu', trial_expired: 'L’essai est terminé' },
   enrolledAt: 'Inscrit',

@@ -21,6 +21,21 @@ export const account: Texts['account'] = {
   enrollDo: 'Vincular',
   enrolling: 'Vinculando…',
   enrollFailed: 'El equipo no se ha vinculado.',
+  enrollProblems: {
+    address:
+      'La dirección del servicio debe ser una dirección web que empiece por https://, sin nombre de usuario, contraseña ni consulta.',
+    token:
+      'El token no existe, ya se usó o ha caducado. Pida otro a su proveedor: cada uno sirve una sola vez, durante 15 minutos.',
+    customer_suspended:
+      'Su cuenta con el proveedor está suspendida. Pídale que la reactive; el token servirá entonces, dentro de sus 15 minutos.',
+    partner_suspended: 'La cuenta de su proveedor en el servicio está suspendida. Pregunte a su proveedor.',
+    plan_full:
+      'Su plan no tiene sitio para otro dispositivo. Pida a su proveedor un plan mayor o que quite un dispositivo. El token se puede usar de nuevo.',
+    unreachable:
+      'No se puede contactar con el servicio. Revise la dirección y la red, e inténtelo de nuevo. Si entonces se rechaza el token, pida otro.',
+    refused: 'El servicio rechazó la petición. Revise la dirección o inténtelo más tarde.',
+    reply_invalid: 'En esta dirección no hay ningún servicio de proveedor.',
+  },
   standing: 'Estado',
   standings: { active: 'Activo', suspended: 'Suspendido', trial_expired: 'Prueba terminada' },
   enrolledAt: 'Vinculado',
