@@ -40,6 +40,9 @@ describe('the end of a trial', () => {
     const before = await visitor.get(PAGE);
     expect(before.text).toContain('Trials at their end: 1');
     expect(before.text).toContain('Trial ends in 5 days');
+    expect((await visitor.get('/settings')).text).toContain(
+      'In all 2 Need attention 1 Trials that end this week or have ended 1',
+    );
     expect((await visitor.get(path)).text).toContain('From a week after the end');
     expect((await visitor.get(`${PAGE}?show=trials`)).text).not.toContain('Ada');
 
