@@ -314,7 +314,9 @@ function noteStatements(scene: Scene): readonly Statement[] {
       .map(({ source }) => source.path),
   );
   const alone = standings.filter(
-    ({ source, lastGoodAt }) => !elsewhere.has(source.path) && lastGoodAt !== null,
+    ({ source, destination, lastGoodAt }) =>
+      // Of a destination that is gone there is nothing on any disk.
+      !elsewhere.has(source.path) && lastGoodAt !== null && !scene.isAway(destination),
   );
   if (alone.length > 0)
     notes.push(
