@@ -12,7 +12,8 @@ import { hashPassword } from '../partner/secrets/passwords.ts';
 import { type PartnerSettings, readPartnerSettings, storeAddress } from '../partner/settings.ts';
 import { startPartnerService } from '../partner/start.ts';
 import type { Actor } from '../partner/store/audit-log.ts';
-import { copyStore, openPartnerStore } from '../partner/store/store.ts';
+import type { Partner } from '../partner/store/partners.ts';
+import { copyStore, openPartnerStore, type PartnerStores } from '../partner/store/store.ts';
 import { forbidCoreFiles, forgetVariables } from '../system/memory-secrets.ts';
 import type { Context } from './command/context.ts';
 import { isHungUp } from './command/interrupt.ts';
@@ -31,12 +32,15 @@ interface StartOptions extends PlaceOptions {
   readonly host?: string;
 }
 
-interface InitOptions extends PlaceOptions {
+interface ResetOptions extends PlaceOptions {
+  readonly passwordFile?: string;
+  readonly passwordCommand?: string;
+}
+
+interface InitOptions extends ResetOptions {
   readonly name: string;
   readonly email: string;
   readonly company?: string;
-  readonly passwordFile?: string;
-  readonly passwordCommand?: string;
 }
 
 /** The actor for commands that are typed on the machine of the service. */
@@ -96,6 +100,19 @@ export function define(command: Command, context: Context): void {
     .option(...config);
   addOutputOptions(copy, { json: 'The result as a JSON object' }).action(
     async (file: string, options: PlaceOptions) => await makeCopy(file, options, context),
+  );
+  const reset = command
+    .command('reset <email>')
+    .summary('Set a new password, for someone who lost theirs or their second factor')
+    .description(
+      'Set a new password for an account, remove its second factor, and end its sessions: for someone who lost their password or their authenticator app. The API key and the devices stay as they are.',
+    )
+    .helpOption('-h, --help', 'Show this help')
+    .option('--password-file <file>', 'A file with the new password (otherwise you are asked for it)')
+    .option('--password-command <command>', 'A command that prints the new password')
+    .option(...config);
+  addOutputOptions(reset, { json: 'The result as a JSON object' }).action(
+    async (email: string, options: ResetOptions) => await resetAccess(email, options, context),
   );
   for (const [name, status, what, then] of STATUS_CHANGES) {
     const change = command
@@ -236,9 +253,7 @@ async function setStatus(
     pepper: place.keys.pepper,
     chance: () => 0,
   });
-  const partner = await stores.partners.findLogin(email);
-  if (partner === undefined)
-    throw usage(`No account has the address ${printable(email)}`, 'Check the spelling.');
+  const partner = await accountOf(email, stores);
   const isChanged = await stores.partners.setStatus(partner.id, status, OPERATOR);
   if (options.json === true) {
     await out.json({ type: 'partner', id: partner.id, name: partner.name, email: partner.email, status });
@@ -247,6 +262,35 @@ async function setStatus(
   await out.line(
     `Account ${partner.id} of ${printable(partner.name)} is ${status}${isChanged ? ' from now on' : ' already'}.`,
   );
+}
+
+/** Works while the service runs, too: the next sign-in needs the new password. */
+async function resetAccess(email: string, options: ResetOptions, context: Context): Promise<void> {
+  const { clock, out } = context;
+  const place = await openPlace(options.config, context);
+  await using stores = await openPartnerStore(place.storeAddress, clock, {
+    pepper: place.keys.pepper,
+    chance: () => 0,
+  });
+  // Before anybody is asked for a password.
+  const partner = await accountOf(email, stores);
+  const passwordHash = await hashPassword(await passwordOf(options, context));
+  await stores.partners.resetAccess(partner.id, passwordHash, OPERATOR);
+  if (options.json === true) {
+    const removed = { second_factor_removed: partner.hasTotp };
+    await out.json({ type: 'partner', id: partner.id, name: partner.name, email: partner.email, ...removed });
+    return;
+  }
+  await out.line(
+    `The password of ${printable(partner.email)} is set, ${partner.hasTotp ? 'the second factor is removed, ' : ''}and all sessions have ended. Sign in at /settings.`,
+  );
+}
+
+/** @throws {RequestError} USAGE */
+async function accountOf(email: string, { partners }: Pick<PartnerStores, 'partners'>): Promise<Partner> {
+  const partner = await partners.findLogin(email);
+  if (partner !== undefined) return partner;
+  throw usage(`No account has the address ${printable(email)}`, 'Check the spelling.');
 }
 
 async function makeCopy(file: string, options: PlaceOptions, context: Context): Promise<void> {
@@ -261,7 +305,7 @@ async function makeCopy(file: string, options: PlaceOptions, context: Context): 
     );
 }
 
-async function passwordOf(options: InitOptions, context: Context): Promise<string> {
+async function passwordOf(options: ResetOptions, context: Context): Promise<string> {
   const given = givenByOptions(options);
   if (given !== undefined) return await readGiven(given, context);
   if (canPrompt(context)) return await promptNewPassword(context);

@@ -55,7 +55,10 @@ export interface PartnerReportStore {
   unnoted(): readonly string[];
   /** Queues a result, unless there is one of the same job. Returns the number of older results that were dropped for it. */
   note(result: JobResult): number;
+  /** Number of results that are in no report yet. */
   waiting(): number;
+  /** Number of results that the service has not confirmed: those that wait, and those in the unanswered report. */
+  unconfirmed(): number;
   /** Number of results that were dropped since the device was enrolled. */
   dropped(): number;
   /** The report that was sent, or will be, and is not answered yet. */
@@ -98,6 +101,9 @@ export function createPartnerReportStore(db: Database, settings: SettingStore): 
   const waiting = db
     .prepare<[], number>('SELECT count(*) FROM partner_results WHERE body IS NOT NULL AND sending = 0')
     .pluck();
+  const unconfirmed = db
+    .prepare<[], number>('SELECT count(*) FROM partner_results WHERE body IS NOT NULL')
+    .pluck();
   const dropOldest = db.prepare<[number]>(
     `UPDATE partner_results SET body = NULL WHERE id IN (
        SELECT id FROM partner_results WHERE body IS NOT NULL AND sending = 0 ORDER BY id LIMIT ?)`,
@@ -128,10 +134,6 @@ export function createPartnerReportStore(db: Database, settings: SettingStore): 
     'DELETE FROM partner_results WHERE body IS NULL AND job_id NOT IN (SELECT id FROM jobs)',
   );
 
-  const clear = (): void => {
-    for (const table of ['partner_device', 'partner_results', 'partner_report', 'partner_orders'])
-      db.exec(`DELETE FROM ${table}`);
-  };
   const counter = (): Counter | undefined => {
     const text = settings.get(COUNTER);
     return text === undefined ? undefined : (JSON.parse(text) as Counter);
@@ -146,14 +148,14 @@ export function createPartnerReportStore(db: Database, settings: SettingStore): 
         if (known?.device === deviceId) goOnFrom.run(known.until);
         return;
       }
-      clear();
+      clear(db);
       // The database was lost but not the journal: jobs that were put into reports are not reported twice.
       const isKnown = known?.device === deviceId;
       addDevice.run(deviceId, isKnown ? known.until : enrolledAt);
       if (!isKnown) count({ device: deviceId, seq: 0, until: enrolledAt });
     }),
     end: db.transaction((): void => {
-      clear();
+      clear(db);
       settings.set(COUNTER, undefined);
     }),
     unnoted: () => unnoted.all(),
@@ -166,6 +168,7 @@ export function createPartnerReportStore(db: Database, settings: SettingStore): 
       return over;
     }),
     waiting: () => waiting.get() ?? 0,
+    unconfirmed: () => unconfirmed.get() ?? 0,
     dropped: () => device.get()?.dropped ?? 0,
     unanswered: () => report.get(),
     make: db.transaction((write: (contents: ReportContents) => string): NumberedReport => {
@@ -208,4 +211,9 @@ export function createPartnerReportStore(db: Database, settings: SettingStore): 
       pruneResults.run();
     },
   };
+}
+
+function clear(db: Database): void {
+  for (const table of ['partner_device', 'partner_results', 'partner_report', 'partner_orders'])
+    db.exec(`DELETE FROM ${table}`);
 }

@@ -102,8 +102,11 @@ export function fieldOf(value: unknown, name: string): unknown {
 }
 
 function refusal(host: string, { status, headers }: WebReply, reply: unknown): PartnerError {
-  const code = fieldOf(fieldOf(reply, 'error'), 'code');
+  const error = fieldOf(reply, 'error');
+  const code = fieldOf(error, 'code');
   const reason = typeof code === 'string' && /^[A-Z][A-Z0-9_]{1,63}$/.test(code) ? code : undefined;
+  const named = fieldOf(fieldOf(error, 'details'), 'reason');
+  const detail = typeof named === 'string' && /^[a-z][a-z0-9_]{1,63}$/.test(named) ? named : undefined;
   const passes = status === 408 || status === 409 || status === 425 || status === 429 || status >= 500;
   return new PartnerError(
     'PARTNER_REFUSED',
@@ -112,6 +115,7 @@ function refusal(host: string, { status, headers }: WebReply, reply: unknown): P
       hint: passes ? 'It may work again later.' : 'Check the address.',
       status,
       reason,
+      detail,
       retry: passes ? 'later' : 'never',
       retryAfterMs: passes
         ? retryAfterMs(
@@ -159,7 +163,7 @@ export function routeUrl(address: string, route: string): string {
 }
 
 function invalid(message: string, hint: string): RequestError {
-  return new RequestError('INVALID_URL', message, { hint });
+  return new RequestError('INVALID_URL', message, { hint, details: { reason: 'address' } });
 }
 
 export type PartnerErrorCode =
@@ -170,9 +174,17 @@ export type PartnerErrorCode =
   /** The reply does not match the API, or is not signed as required. */
   | 'PARTNER_REPLY_INVALID';
 
+/** What the page has words for. */
+const REASONS: Readonly<Record<PartnerErrorCode, string>> = {
+  PARTNER_UNREACHABLE: 'unreachable',
+  PARTNER_REFUSED: 'refused',
+  PARTNER_REPLY_INVALID: 'reply_invalid',
+};
+
 interface PartnerFacts extends ErrorFacts {
   readonly status?: number | undefined;
   readonly reason?: string | undefined;
+  readonly detail?: string | undefined;
   readonly retryAfterMs?: number | null;
 }
 
@@ -184,13 +196,16 @@ export class PartnerError extends HoldfastError<PartnerErrorCode> {
   readonly status: number | undefined;
   /** The service's error code, from the list of known codes. */
   readonly reason: string | undefined;
+  /** The service's `details.reason` with that code. */
+  readonly detail: string | undefined;
   /** The wait before the next try that the service asked for, in milliseconds. */
   readonly retryAfterMs: number | null;
 
   constructor(code: PartnerErrorCode, message: string, facts: PartnerFacts = {}) {
-    super(code, message, facts);
+    super(code, message, { ...facts, details: { reason: REASONS[code] } });
     this.status = facts.status;
     this.reason = facts.reason;
+    this.detail = facts.detail;
     this.retryAfterMs = facts.retryAfterMs ?? null;
   }
 }

@@ -65,10 +65,28 @@ async function ask(address: string, body: string, version: string, signal: Abort
   }
 }
 
+/** What the page has words for. */
+function reasonOf({ reason, detail }: PartnerError): string {
+  if (reason === 'QUOTA_EXCEEDED') return 'plan_full';
+  return detail === 'customer_suspended' || detail === 'partner_suspended' ? detail : 'token';
+}
+
 /** Turns refusals that a person can resolve into errors that say how. */
 function refusalOf(error: PartnerError): Error {
   const refused = (code: string, message: string, hint: string): RequestError =>
-    new RequestError(code, message, { hint, cause: error });
+    new RequestError(code, message, { hint, cause: error, details: { reason: reasonOf(error) } });
+  if (error.reason === 'ENROLLMENT_TOKEN_INVALID' && error.detail === 'customer_suspended')
+    return refused(
+      'ENROLLMENT_TOKEN_INVALID',
+      'Your account with your partner is suspended, so no device can be enrolled',
+      'Ask your partner to resume it. The token can be used again then, within its 15 minutes.',
+    );
+  if (error.reason === 'ENROLLMENT_TOKEN_INVALID' && error.detail === 'partner_suspended')
+    return refused(
+      'ENROLLMENT_TOKEN_INVALID',
+      'Your partner’s account with the Partner service is suspended, so no device can be enrolled',
+      'Ask your partner. The token can be used again once that has ended, within its 15 minutes.',
+    );
   if (error.reason === 'ENROLLMENT_TOKEN_INVALID')
     return refused(
       'ENROLLMENT_TOKEN_INVALID',

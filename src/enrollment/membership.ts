@@ -16,7 +16,7 @@ import { grantedPlan, type GrantedPlan, heldBack, type HeldBack } from './plan.t
 import { Reporter } from './reporter.ts';
 import { reportText, resultOf, type StoredNow } from './result.ts';
 import { type OrderKind, type PlanDocument, readPlan } from './signed.ts';
-import { checksOf, damageChecks, statusOf } from './status.ts';
+import { checksOf, damageChecks, reportProblem, statusOf } from './status.ts';
 
 export interface MembershipParts {
   readonly stateDirectory: string;
@@ -206,9 +206,9 @@ export class Membership implements AsyncDisposable {
     const error = this.#reporter?.lastError ?? null;
     return statusOf(active, {
       last_at: this.#reporter?.lastReportAt ?? null,
-      results_waiting: store.waiting(),
+      results_waiting: store.unconfirmed(),
       results_dropped: store.dropped(),
-      problem: error === null ? null : error.message,
+      ...reportProblem(error),
     });
   }
 

@@ -212,9 +212,25 @@ export interface TarContent {
   read(signal: AbortSignal): AsyncIterable<Uint8Array>;
 }
 
+/** What the check `partner` says. */
+export const PARTNER_CHECK_CODES = [
+  'device_removed',
+  'repository_contradicted',
+  'account_suspended',
+  'account_suspended_waiting',
+  'trial_ended',
+  'trial_ended_stopping',
+  'trial_ended_waiting',
+  'no_plan',
+  'enrollment_unreadable',
+] as const;
+export type PartnerCheckCode = (typeof PARTNER_CHECK_CODES)[number];
+
 export interface StatusCheck {
   readonly name: string;
   readonly status: 'ok' | 'warning' | 'error';
+  /** Which of several things this check says; absent where its name tells. The page has a text for each. */
+  readonly code?: PartnerCheckCode;
   readonly message: string;
 }
 
@@ -287,6 +303,16 @@ export interface FullStatus extends PublicStatus {
   };
 }
 
+/** Why the Partner service gets no reports. */
+export const REPORT_PROBLEMS = [
+  'device_removed',
+  'partner_suspended',
+  'unreachable',
+  'refused',
+  'reply_invalid',
+] as const;
+export type ReportProblem = (typeof REPORT_PROBLEMS)[number];
+
 /** The Partner service that the device is enrolled with, and the state of the connection. Times are milliseconds since 1970. */
 export interface PartnerStatus {
   readonly service: string;
@@ -307,11 +333,13 @@ export interface PartnerStatus {
   readonly reports: {
     /** Null before the first one since the agent started. */
     readonly last_at: number | null;
+    /** Results that the service has not confirmed, also those in a report that it has not answered. */
     readonly results_waiting: number;
     /** Results that will never be reported: too many were waiting, or the service rejected them. */
     readonly results_dropped: number;
-    /** The latest problem; null while reporting works. */
+    /** The latest problem, in English, without a period; null while reporting works. */
     readonly problem: string | null;
+    readonly problem_code: ReportProblem | null;
   } | null;
 }
 

@@ -3,7 +3,14 @@ import { holdfast } from '../base/holdfast-command.ts';
 import { formatBytes, formatDuration, localTime } from '../base/units.ts';
 import type { FullStatus, StatusCheck } from './agent.ts';
 import { wayBack, type RestoreTo } from '../watch/way-back.ts';
-import { headlineOf, type Headline, type Level, type Reason, type Statement } from './statement.ts';
+import {
+  headlineOf,
+  shownBelow,
+  type Headline,
+  type Level,
+  type Reason,
+  type Statement,
+} from './statement.ts';
 
 export interface Protection {
   readonly level: Level;
@@ -18,12 +25,10 @@ export function protectionOf(status: Known, nowMs: number): Protection {
   return { level: headline.level, sentence: sentenceOf(headline, status.checks, nowMs), headline };
 }
 
-/** The statements to show in addition to the headline: all that is not well or, when all is well, what is good to know. */
+/** The statements to show in addition to the headline. */
 export function othersOf({ statements }: Pick<Known, 'statements'>): readonly Statement[] {
   const [worst, ...others] = statements;
-  return others.filter(({ level, code }) =>
-    worst?.level === 'good' ? code !== 'protected' : level !== 'good',
-  );
+  return worst === undefined ? [] : shownBelow(worst, others);
 }
 
 /** ` And 2 more things.`, to follow the sentence; empty when there is nothing more. */
@@ -324,8 +329,15 @@ function namedFiles({ files, paths, figures }: Statement): string {
   return more > 0 ? `${names.join(', ')} and ${counted(more)} more` : listOf(names);
 }
 
-function saidBy({ check }: Statement, checks: readonly StatusCheck[], level: StatusCheck['status']): string {
-  return lowerFirst(checks.find(({ name, status }) => name === check && status === level)?.message ?? '');
+function saidBy(
+  { check, checkCode }: Statement,
+  checks: readonly StatusCheck[],
+  level: StatusCheck['status'],
+): string {
+  const found = checks.find(
+    ({ name, status, code }) => name === check && status === level && (code ?? null) === checkCode,
+  );
+  return lowerFirst(found?.message ?? '');
 }
 
 function pauseEnd(untilMs: number | undefined): string {

@@ -1,4 +1,5 @@
 /** All statements about whether a person is protected, with their severity. */
+import type { PartnerCheckCode } from './agent.ts';
 import type { SnapshotPlace } from '../watch/way-back.ts';
 
 export type Level = 'good' | 'warning' | 'bad';
@@ -91,6 +92,8 @@ export interface StatementFacts {
   readonly reason: Reason | null;
   /** Name of the check behind the statement. */
   readonly check: string | null;
+  /** Which of the things that the check can say it says; null where its name tells. */
+  readonly checkCode: PartnerCheckCode | null;
   /** The last snapshot from before the event of an alarm; null when it is unknown, and for other statements. */
   readonly before: SnapshotPlace | null;
 }
@@ -104,7 +107,7 @@ export interface Statement extends StatementFacts {
 
 /** The worst statement. */
 export interface Headline extends Statement {
-  /** The number of other statements to put right or, when there are none, that are good to know. */
+  /** The number of other statements that are shown below it. */
   readonly more: number;
 }
 
@@ -117,6 +120,7 @@ const NOTHING: StatementFacts = {
   figures: {},
   reason: null,
   check: null,
+  checkCode: null,
   before: null,
 };
 
@@ -137,8 +141,15 @@ export function ranked(statements: readonly Statement[]): readonly Statement[] {
 /** @param statements ranked, at least one */
 export function headlineOf(statements: readonly Statement[]): Headline {
   const [worst = statement('no_source'), ...others] = statements;
-  const more = others.filter(({ level, code }) =>
-    worst.level === 'good' ? code !== 'protected' : level !== 'good',
+  return { ...worst, more: shownBelow(worst, others).length };
+}
+
+/**
+ * The statements that are shown below the worst one: all that is not well or, when all is well, what is good to know. A
+ * shared disk is always shown, as it is a risk that lasts, whatever else is wrong for the moment.
+ */
+export function shownBelow(worst: Statement, others: readonly Statement[]): readonly Statement[] {
+  return others.filter(({ level, code }) =>
+    worst.level === 'good' ? code !== 'protected' : level !== 'good' || code === 'same_disk',
   );
-  return { ...worst, more: more.length };
 }

@@ -188,7 +188,7 @@ describe('customers', () => {
     const page = await visitor.get(path);
     for (const shown of ['The customer was added.', NEW.name, NEW.email, NEW.external_id, 'Pro', 'Active'])
       expect(page.text).toContain(shown);
-    expect((await visitor.get(PAGE)).text).toContain('1 customer. Name');
+    expect((await visitor.get(PAGE)).text).toContain('1 customer. All');
 
     const wrong: Fields = { name: ' ', email: 'jo', external_id: 'x'.repeat(256), plan_id: 'plan_none' };
     const refused = await recorded(`${PAGE}/new`, `${PAGE}/new`, wrong);

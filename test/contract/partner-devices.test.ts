@@ -170,6 +170,22 @@ describe('devices', () => {
     }
   });
 
+  test('of a customer who is suspended cannot be enrolled, and are told why', async () => {
+    const { customerId } = await enrolledAgent(site);
+    const token = (await ask('POST', `/customers/${customerId}/enrollment-tokens`)).data['secret'];
+    await ask('POST', `/customers/${customerId}/suspend`);
+    expect(await ask('POST', `/customers/${customerId}/enrollment-tokens`)).toMatchObject({
+      status: 403,
+      code: 'FORBIDDEN',
+    });
+    const enroll = async () => await ask('POST', '/enroll', { key: null, body: { token, ...LAPTOP } });
+    const { text, ...refused } = await enroll();
+    expect(refused).toMatchObject({ status: 400, code: 'ENROLLMENT_TOKEN_INVALID' });
+    expect(JSON.parse(text)).toMatchObject({ error: { details: { reason: 'customer_suspended' } } });
+    await ask('POST', `/customers/${customerId}/resume`);
+    expect((await enroll()).status).toBe(201);
+  });
+
   test('of a partner who is suspended wait, and report when he is active again', async () => {
     const { key } = await enrolledAgent(site);
     const report = { key, body: sentReport(1, { results: [SENT_BACKUP] }) };

@@ -15,7 +15,7 @@ import {
 const named = partnerRoutes.map((route) => ({ ...route, name: `${route.method} ${route.path}` }));
 const schemaOf = (name: string): OpenApiSchema => ({ $ref: `#/components/schemas/${name}` });
 
-/** Section 4 and 5 of the decisions. */
+/** Sections 4 and 5 of the decisions, with the orders to devices and the usage of all customers. */
 const ROUTES: Readonly<Record<'apiKey' | 'deviceKey' | 'none', readonly string[]>> = {
   apiKey: [
     'GET /account',
@@ -35,6 +35,7 @@ const ROUTES: Readonly<Record<'apiKey' | 'deviceKey' | 'none', readonly string[]
     'GET /plans',
     'GET /plans/{id}',
     'GET /usage',
+    'GET /usage/customers',
     'POST /webhooks',
     'GET /webhooks',
     'GET /webhooks/{id}',

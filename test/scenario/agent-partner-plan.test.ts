@@ -207,6 +207,11 @@ test('P09: nothing that names or opens anything of the machine is in the traffic
     'a failure',
   );
   expect(JSON.stringify(failed)).toContain(canary);
+  // Before the clock moves on: an engine that is not ready in time, by that clock, is ended.
+  await eventually(
+    () => site.jobs('backup').every(({ finished_at: at }) => at !== null),
+    'the end of the other backup',
+  );
   await inTime(site, () => stub.results().some(({ status }) => status === 'failed'), 'the failure');
   await inTime(site, () => stub.results().some(({ status }) => status === 'completed'), 'the backup');
   const sent = JSON.stringify(stub.requests);

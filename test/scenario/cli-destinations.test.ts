@@ -279,7 +279,7 @@ describe.concurrent('holdfast destinations', () => {
       ({ stdout }) => stdout.includes('configuration'),
     );
     expect(broken.stdout).toMatch(
-      /^Protected, but: the configuration file cannot be used; the last valid one stays in force\. And one more thing\.\n/,
+      /^Protected, but: the configuration file cannot be used; the last valid one stays in force\. And 2 more things\.\n/,
     );
     expect(broken.stdout).toMatch(/^! Paused until you resume it: /m);
     expect(broken.stdout).toMatch(/config\.json, line 1, column 11/);

@@ -42,7 +42,7 @@ test('an account is made once for an address, with a password that is worth the 
     email: 'ana@example.org',
   });
   expect((await place.expectRun(account('ana@example.org'), 2)).stderr).toContain(
-    'Another partner has that email address',
+    'There is already an account with that e-mail address',
   );
   writeFileSync(password, 'short');
   expect((await place.expectRun(account('bo@example.org'), 2)).stderr).toContain('5 characters');
@@ -59,6 +59,26 @@ test('an account is suspended and resumed by its address', async () => {
   const { stdout } = await place.expectRun(['partner', 'suspend', 'ana@example.org', '--json']);
   expect(JSON.parse(stdout)).toMatchObject({ type: 'partner', status: 'suspended' });
   expect((await place.expectRun(['partner', 'suspend', 'bo@example.org'], 2)).stderr).toContain(
+    'No account has the address bo@example.org',
+  );
+});
+
+test('somebody who lost the password and the second factor gets in again', async () => {
+  await place.expectRun(account('ana@example.org'));
+  writeFileSync(password, 'another good passphrase');
+  const reset = ['partner', 'reset', 'Ana@example.org', '--password-file', password];
+  expect((await place.expectRun(reset)).stdout).toContain(
+    'The password of ana@example.org is set, and all sessions have ended.',
+  );
+  const { stdout } = await place.expectRun([...reset, '--json']);
+  expect(JSON.parse(stdout)).toMatchObject({
+    type: 'partner',
+    email: 'ana@example.org',
+    second_factor_removed: false,
+  });
+  writeFileSync(password, 'short');
+  expect((await place.expectRun(reset, 2)).stderr).toContain('5 characters');
+  expect((await place.expectRun(['partner', 'reset', 'bo@example.org'], 2)).stderr).toContain(
     'No account has the address bo@example.org',
   );
 });

@@ -89,9 +89,15 @@ describe.runIf(hasScript)('on a terminal', () => {
   test.concurrent('the account of a partner is given a password, not a passphrase', async () => {
     await using place = await openPlace();
     const init = onTerminal(place, ['partner', 'init', '--name', 'Ana', '--email', 'ana@example.org']);
-    for (const question of ['New password: ', 'Repeat to confirm: ']) {
+    for (const [question, answer] of [
+      ['New password: ', 'four words nobody guesses\r'],
+      ['Repeat to confirm: ', 'something else\r'],
+      ['The passwords do not match.', ''],
+      ['New password: ', 'four words nobody guesses\r'],
+      ['Repeat to confirm: ', 'four words nobody guesses\r'],
+    ] as const) {
       await init.shows(question);
-      init.type('four words nobody guesses\r');
+      init.type(answer);
     }
     await init.shows('Sign in as ana@example.org');
     expect(await init.ended).toBe(0);

@@ -31,6 +31,7 @@ export function overviewOnPage(at: string): Overview {
       figures: {},
       reason: null,
       check: null,
+      check_code: null,
       sentence: '',
       more: 0,
     },

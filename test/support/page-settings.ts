@@ -77,5 +77,5 @@ const ENROLLED: PartnerStatus = {
     expires_at: START,
     grace_until: START,
   },
-  reports: { last_at: null, results_waiting: 0, results_dropped: 0, problem: null },
+  reports: { last_at: null, results_waiting: 0, results_dropped: 0, problem: null, problem_code: null },
 };

@@ -199,6 +199,26 @@ export const RUNNING: readonly SituationRow[] = [
     what: 'The settings file has a mistake',
     says: { code: 'check_warns', check: 'configuration', names: [] },
   },
+  {
+    what: 'The partner has suspended the account, and the settings let backups go on',
+    says: { code: 'check_warns', check: 'partner', check_code: 'account_suspended', names: [] },
+  },
+  {
+    what: 'The settings hold backups back meanwhile',
+    says: { code: 'check_failed', check: 'partner', check_code: 'account_suspended_waiting', names: [] },
+  },
+  {
+    what: 'The trial with the partner has ended, less than a week ago',
+    says: { code: 'check_warns', check: 'partner', check_code: 'trial_ended_stopping', names: [] },
+  },
+  {
+    what: 'It ended more than a week ago',
+    says: { code: 'check_failed', check: 'partner', check_code: 'trial_ended_waiting', names: [] },
+  },
+  {
+    what: 'The partner has removed this computer from their list',
+    says: { code: 'check_warns', check: 'partner', check_code: 'device_removed', names: [] },
+  },
   { what: 'The mail server refuses notices', says: { code: 'check_warns', check: 'notices', names: [] } },
   {
     what: 'The state directory cannot be written',

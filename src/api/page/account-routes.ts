@@ -86,7 +86,7 @@ function partnerPart(status: PartnerStatus): NonNullable<Account['partner']> {
     grace_until: maybeTimestamp(plan?.grace_until ?? null),
     last_report_at: maybeTimestamp(reports?.last_at ?? null),
     results_waiting: reports?.results_waiting ?? 0,
-    problem: reports?.problem ?? null,
+    problem: reports?.problem_code ?? null,
   };
 }
 

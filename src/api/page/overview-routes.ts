@@ -90,7 +90,12 @@ async function overviewOf({ agent, clock, facts }: OverviewParts): Promise<Overv
       more: headlineOf(status.statements).more,
     },
     others: othersOf(status).map((one) => shownStatement(one, status, now)),
-    checks: status.checks.map(({ name, status: found, message }) => ({ name, status: found, message })),
+    checks: status.checks.map(({ name, status: found, code = null, message }) => ({
+      name,
+      status: found,
+      code,
+      message,
+    })),
     sources: shownSources(status, facts),
     destinations,
     active: active.map((job) => presentJob(job, now)),
@@ -120,6 +125,7 @@ function shownStatement(one: Statement, status: FullStatus, now: number): ShownS
     figures: { ...one.figures },
     reason: one.reason,
     check: one.check,
+    check_code: one.checkCode,
     sentence: sentenceOf(one, status.checks, now),
   };
 }

@@ -1,7 +1,14 @@
 /** `GET /status`: overall health for everybody, and with a token also what is backed up and where. */
 import { type Static, Type } from '../../base/schema-type.ts';
 import type { Clock } from '../../base/clock.ts';
-import type { Agent, DestinationStatus, FullStatus, PublicStatus, SourceStatus } from '../../jobs/agent.ts';
+import {
+  type Agent,
+  type DestinationStatus,
+  type FullStatus,
+  PARTNER_CHECK_CODES,
+  type PublicStatus,
+  type SourceStatus,
+} from '../../jobs/agent.ts';
 import { sentenceOf } from '../../jobs/protection.ts';
 import { headlineOf, REASONS, type Statement, STATEMENT_CODES } from '../../jobs/statement.ts';
 import type { Plan } from '../wire/limits.ts';
@@ -29,6 +36,7 @@ const StatementData = Type.Object({
   reason: Type.Union([Type.Enum([...REASONS]), Type.Null()]),
   last_good_backup_at: MaybeTime,
   check: Type.Union([Type.String(), Type.Null()]),
+  check_code: Type.Union([Type.Enum([...PARTNER_CHECK_CODES]), Type.Null()]),
   /** The last snapshot before the event that an alarm reports. */
   snapshot_before: Type.Union([
     Type.Object({ snapshot_id: Type.String(), destination: Type.String() }),
@@ -57,6 +65,7 @@ const PUBLIC_FIELDS = {
     Type.Object({
       name: Type.String(),
       status: Type.Enum(['ok', 'warning', 'error']),
+      code: Type.Optional(Type.Enum([...PARTNER_CHECK_CODES])),
       message: Type.String(),
     }),
   ),
@@ -188,6 +197,7 @@ function statementsPart(status: FullStatus, clock: Clock): Pick<FullData, 'headl
       reason: one.reason,
       last_good_backup_at: maybeTimestamp(one.since),
       check: one.check,
+      check_code: one.checkCode,
       snapshot_before:
         one.before === null
           ? null

@@ -12,7 +12,7 @@ import { enroll } from '../../enrollment/enroll.ts';
 import { notEnrolled } from '../../enrollment/membership.ts';
 import { type Enrollment, readEnrollment, removeEnrollment } from '../../enrollment/enrollment-file.ts';
 import { type PlanDocument, readPlan } from '../../enrollment/signed.ts';
-import { statusOf } from '../../enrollment/status.ts';
+import { endEnrollmentHint, statusOf } from '../../enrollment/status.ts';
 import type { PartnerStatus } from '../../jobs/agent.ts';
 import { agentObject, askAgent } from './ask-agent.ts';
 import type { Context } from '../command/context.ts';
@@ -194,11 +194,13 @@ function planLine(plan: NonNullable<PartnerStatus['plan']>): string {
   return `Plan ${printable(plan.slug)}: ${requests} API requests an hour${standing[plan.status]}. Without contact to the service it stays valid until ${localTime(plan.grace_until)}.`;
 }
 
-function reportsLine(reports: NonNullable<PartnerStatus['reports']>): string {
+/** The text about the reports, for `--status`. */
+export function reportsLine(reports: NonNullable<PartnerStatus['reports']>): string {
   const { last_at: lastAt, results_waiting: waiting, results_dropped: dropped, problem } = reports;
+  const hint = reports.problem_code === 'device_removed' ? ` ${endEnrollmentHint()}` : '';
   const last =
     lastAt === null ? 'No report sent since the agent started' : `Last report ${localTime(lastAt)}`;
   const parts = [`${last}; ${count(waiting, 'result')} waiting`];
   if (dropped > 0) parts.push(`${count(dropped, 'result')} given up`);
-  return `${parts.join(', ')}.${problem === null ? '' : ` ${printable(problem)}.`}`;
+  return `${parts.join(', ')}.${problem === null ? '' : ` ${printable(problem)}.`}${hint}`;
 }

@@ -2,6 +2,7 @@
 import { localTime } from '../../base/units.ts';
 import { callAgent } from '../../control/client.ts';
 import { ok, warning, type Finding } from '../../daemon/doctor/finding.ts';
+import { endEnrollmentHint } from '../../enrollment/status.ts';
 import type { PartnerStatus } from '../../jobs/agent.ts';
 import type { Context } from '../command/context.ts';
 import { statePaths } from '../command/state-directory.ts';
@@ -23,6 +24,10 @@ export function partnerFinding({ service, name, reports }: PartnerStatus): Findi
   const last = lastAt === null ? 'no report since the agent started' : `last report ${localTime(lastAt)}`;
   const problem = reports?.problem ?? null;
   if (problem === null) return ok(CHECK, `Enrolled with ${service} as ${name}; ${last}`);
-  const hint = 'Backups and restores do not need it. If this lasts, tell your partner.';
+  const needless = 'Backups and restores do not need it.';
+  const hint =
+    reports?.problem_code === 'device_removed'
+      ? `${needless} ${endEnrollmentHint()}`
+      : `${needless} If this lasts, tell your partner.`;
   return warning(CHECK, `${problem}; ${last}`, hint);
 }

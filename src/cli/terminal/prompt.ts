@@ -82,7 +82,7 @@ async function promptTwice(what: 'passphrase' | 'password', context: Asked): Pro
     }
     const second = await promptHidden('Repeat to confirm: ', context);
     if (first.normalize('NFC') === second.normalize('NFC')) return first;
-    context.stderr.write('The passphrases do not match.\n');
+    context.stderr.write(`The ${what}s do not match.\n`);
   }
   throw new RequestError('NO_PASSPHRASE', `No ${what} was chosen`, { hint: 'Run the command again.' });
 }

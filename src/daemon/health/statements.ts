@@ -314,7 +314,9 @@ function noteStatements(scene: Scene): readonly Statement[] {
       .map(({ source }) => source.path),
   );
   const alone = standings.filter(
-    ({ source, lastGoodAt }) => !elsewhere.has(source.path) && lastGoodAt !== null,
+    ({ source, destination, lastGoodAt }) =>
+      // Of a destination that is gone there is nothing on any disk.
+      !elsewhere.has(source.path) && lastGoodAt !== null && !scene.isAway(destination),
   );
   if (alone.length > 0)
     notes.push(
@@ -333,10 +335,15 @@ function noteStatements(scene: Scene): readonly Statement[] {
 }
 
 function ofChecks({ checks }: Known): readonly Statement[] {
-  return checks.flatMap(({ name, status }) =>
+  return checks.flatMap(({ name, status, code }) =>
     status === 'ok' || SAID_OTHERWISE.has(name)
       ? []
-      : [statement(status === 'error' ? 'check_failed' : 'check_warns', { check: name })],
+      : [
+          statement(status === 'error' ? 'check_failed' : 'check_warns', {
+            check: name,
+            checkCode: code ?? null,
+          }),
+        ],
   );
 }
 

@@ -7,17 +7,18 @@ import type { KnownSession } from '../store/sessions.ts';
 import { Actions } from '../../ui/components/button.tsx';
 import { Table } from '../../ui/components/table.tsx';
 import { Card, PageHead } from '../../ui/components/card.tsx';
+import { soon } from './concerns.tsx';
 import type { ConsoleParts } from './pages.ts';
 import { button, field, form, type Form, FormBody, type Problems } from './forms.tsx';
 import type { JSX } from 'preact';
 import { DoneQuery, type Notice, noticeFor, sendPage } from './page.tsx';
 import { ACCOUNT_PAGE, CONSOLE_PREFIX } from './routes.ts';
-import { maybeOwn, own, shownTime, statusTag, tag } from './shown.tsx';
+import { maybeOwn, own, shownCount, shownTime, statusTag, tag } from './shown.tsx';
 import { isOwnPassword, SIGN_IN_PATH } from './sign-in.tsx';
 import { pageActor, type Visitor, visitorOf } from './visitor.ts';
 
 export function accountPage(app: ApiApp, parts: ConsoleParts): void {
-  const { stores, cookies } = parts;
+  const { stores, cookies, clock } = parts;
 
   app.get('', { schema: { querystring: DoneQuery }, config: ACCOUNT_PAGE }, async (request, reply) => {
     const visitor = visitorOf(request);
@@ -68,7 +69,16 @@ export function accountPage(app: ApiApp, parts: ConsoleParts): void {
     visitor: Visitor,
     { notice, problems = {} }: { readonly notice?: Notice | undefined; readonly problems?: Problems },
   ): Promise<FastifyReply> {
-    const sessions = await stores.sessions.list(visitor.partner.id, visitor.token);
+    const { id, status } = visitor.partner;
+    const before = soon(clock.now());
+    const [sessions, all, attention, trials] = await Promise.all([
+      stores.sessions.list(id, visitor.token),
+      stores.customers.count(id),
+      stores.customers.count(id, { attentionBefore: before }),
+      stores.customers.count(id, { trialEndsBefore: before }),
+    ]);
+    // A suspended account can see only itself.
+    const overview = status === 'active' ? customersCard({ all, attention, trials }) : null;
     return sendPage(reply, {
       title: 'Account',
       section: 'Account',
@@ -77,7 +87,7 @@ export function accountPage(app: ApiApp, parts: ConsoleParts): void {
       content: (
         <>
           <PageHead title="Account" />
-          {factsCard(visitor)} {passwordCard(visitor, problems)} {secondFactorCard(visitor)}
+          {overview} {factsCard(visitor)} {passwordCard(visitor, problems)} {secondFactorCard(visitor)}
           {sessionsCard(visitor, sessions)}
         </>
       ),
@@ -93,6 +103,34 @@ async function hashedOrProblem(password: string): Promise<string | Problems> {
     if (!(error instanceof RequestError)) throw error;
     return { next: `${error.message}. ${error.hint}` };
   }
+}
+
+/** What a partner looks for first: whether anybody needs them. */
+function customersCard({
+  all,
+  attention,
+  trials,
+}: Readonly<Record<'all' | 'attention' | 'trials', number>>): JSX.Element | null {
+  if (all === 0) return null;
+  const path = `${CONSOLE_PREFIX}/customers`;
+  return (
+    <Card title="Customers">
+      <dl>
+        <dt>In all</dt>
+        <dd>
+          <a href={path}>{shownCount(all)}</a>
+        </dd>
+        <dt>Need attention</dt>
+        <dd>
+          <a href={`${path}?show=attention`}>{shownCount(attention)}</a>
+        </dd>
+        <dt>Trials that end this week or have ended</dt>
+        <dd>
+          <a href={`${path}?show=trials`}>{shownCount(trials)}</a>
+        </dd>
+      </dl>
+    </Card>
+  );
 }
 
 function factsCard({ partner }: Visitor): JSX.Element {

@@ -22,6 +22,8 @@ export function activityPage(app: ApiApp, { stores }: ConsoleParts): void {
     const visitor = visitorOf(request);
     const { before } = request.query;
     const { items, next } = await stores.audit.list(visitor.partner.id, { limit: AT_ONCE, before });
+    const ids = new Set(items.flatMap((record) => customerOf(record) ?? []));
+    const names = await stores.customers.names(visitor.partner.id, [...ids]);
     return sendPage(reply, {
       title: 'Activity',
       section: 'Activity',
@@ -36,7 +38,7 @@ export function activityPage(app: ApiApp, { stores }: ConsoleParts): void {
               label="Activity"
               columns={[{ title: 'When' }, { title: 'What' }, { title: 'By' }, { title: 'Details' }]}
             >
-              {items.map(row)}
+              {items.map((record) => row(record, names))}
             </Table>
             {olderLink(`${CONSOLE_PREFIX}/activity`, next)}
           </Card>
@@ -46,12 +48,31 @@ export function activityPage(app: ApiApp, { stores }: ConsoleParts): void {
   });
 }
 
-function row({ createdAt, action, target, actor, before, after }: AuditRecord): JSX.Element {
+/** The id of the customer that a record is about, or whose device it is about. */
+function customerOf({ target, before, after }: AuditRecord): string | undefined {
+  if (target.startsWith('cus_')) return target;
+  const named = (after ?? before)?.['customer_id'];
+  return typeof named === 'string' ? named : undefined;
+}
+
+/** `Bakery Moreau`, or `front-desk, Bakery Moreau`, as they are called now; undefined where there is no name. */
+function namesOf(record: AuditRecord, customers: ReadonlyMap<string, string>): string | undefined {
+  const id = customerOf(record);
+  const customer = id === undefined ? undefined : customers.get(id);
+  const device = record.target.startsWith('dev_') ? (record.after ?? record.before)?.['name'] : undefined;
+  const names = [device, customer].filter((name) => typeof name === 'string');
+  return names.length === 0 ? undefined : names.join(', ');
+}
+
+function row(record: AuditRecord, customers: ReadonlyMap<string, string>): JSX.Element {
+  const { createdAt, action, target, actor, before, after } = record;
+  const names = namesOf(record, customers);
   return (
     <tr>
       <td>{shownTime(createdAt)}</td>
       <td class="name">
         {ACTIONS[action] ?? action}
+        {names === undefined ? null : <small>{own(names)}</small>}
         <small>
           <code>{target}</code>
         </small>
@@ -101,6 +122,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
   'partner.suspended': 'Account suspended',
   'partner.resumed': 'Account resumed',
   'partner.password_changed': 'Password changed',
+  'partner.access_reset': 'Password reset, second factor removed',
   'partner.totp_set': 'Second factor set up',
   'partner.totp_removed': 'Second factor removed',
   'session.created': 'Signed in',

@@ -26,7 +26,14 @@ export function typedCustomer(form: Form): TypedCustomer {
 }
 
 export function customerProblems(typed: TypedCustomer, plans: readonly Plan[]): Problems {
-  const { name, email, externalId, planId } = typed;
+  return {
+    ...identityProblems(typed),
+    ...(plans.some(({ id, active }) => id === typed.planId && active) ? {} : { plan_id: 'Choose a plan.' }),
+  };
+}
+
+/** What is wrong with the fields that say who the customer is. */
+export function identityProblems({ name, email, externalId }: TypedCustomer): Problems {
   return {
     ...(isLine(name, LONGEST_NAME) && name !== ''
       ? {}
@@ -37,7 +44,6 @@ export function customerProblems(typed: TypedCustomer, plans: readonly Plan[]): 
     ...(isLine(externalId, LONGEST_EXTERNAL_ID)
       ? {}
       : { external_id: `Use at most ${LONGEST_EXTERNAL_ID} characters, and no control characters.` }),
-    ...(plans.some(({ id, active }) => id === planId && active) ? {} : { plan_id: 'Choose a plan.' }),
   };
 }
 

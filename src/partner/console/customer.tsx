@@ -6,7 +6,7 @@ import { ApiError } from '../../api/wire/api-error.ts';
 import { holdfastElsewhere } from '../../base/holdfast-command.ts';
 import { Type } from '../../base/schema-type.ts';
 import { formatBytes } from '../../base/units.ts';
-import { Actions } from '../../ui/components/button.tsx';
+import { Actions, Button } from '../../ui/components/button.tsx';
 import { Card, PageHead } from '../../ui/components/card.tsx';
 import { Secret } from '../../ui/components/own-text.tsx';
 import { Table } from '../../ui/components/table.tsx';
@@ -17,6 +17,7 @@ import type { Device } from '../store/devices.ts';
 import type { NewEnrollmentToken } from '../store/enrollment.ts';
 import type { Page } from '../store/page.ts';
 import type { Plan } from '../store/plans.ts';
+import { concernTags, soon, trialWords } from './concerns.tsx';
 import { planChoices } from './customer-fields.ts';
 import { askFirst, button, form, FormBody, once, onceField, ownAddress, select } from './forms.tsx';
 import { done, noticeFor, olderLink, ONCE, sendPage } from './page.tsx';
@@ -36,7 +37,7 @@ const DeviceParams = Type.Object(
   { additionalProperties: false },
 );
 
-export function customerPage(app: ApiApp, { stores, publicUrl }: ConsoleParts): void {
+export function customerPage(app: ApiApp, { stores, publicUrl, clock }: ConsoleParts): void {
   const { customers, devices, enrollment, plans } = stores;
 
   app.get(
@@ -65,12 +66,18 @@ export function customerPage(app: ApiApp, { stores, publicUrl }: ConsoleParts): 
             <PageHead
               title={
                 <>
-                  {own(customer.name)} {statusTag(customer.status)}
+                  {own(customer.name)} {statusTag(customer.status)} {concernTags(customer, clock.now())}
                 </>
               }
+              actions={
+                <a class="button" href={`${pathOf(id)}/edit`}>
+                  Change
+                </a>
+              }
             />
-            {factsCard(customer, all)} {devicesCard(visitor, customer, page)}
+            {factsCard(customer, all, clock.now())} {devicesCard(visitor, customer, page)}
             {planCard(visitor, customer, all)} {statusCard(visitor, customer)}
+            {deleteCard(visitor, customer)}
           </>
         ),
       });
@@ -105,6 +112,16 @@ export function customerPage(app: ApiApp, { stores, publicUrl }: ConsoleParts): 
       },
     );
   }
+
+  app.post(
+    '/customers/:id/delete',
+    { schema: { params: IdParams, body: FormBody }, config: PAGE },
+    async (request, reply) => {
+      const partnerId = visitorOf(request).partner.id;
+      if (!(await customers.remove(partnerId, request.params.id, pageActor(request)))) throw noCustomer();
+      return reply.redirect(`${CONSOLE_PREFIX}/customers?done=customer-deleted`, 303);
+    },
+  );
 
   app.post(
     '/customers/:id/enroll',
@@ -187,7 +204,7 @@ function showToken(
   });
 }
 
-function factsCard(customer: Customer, plans: readonly Plan[]): JSX.Element {
+function factsCard(customer: Customer, plans: readonly Plan[], now: number): JSX.Element {
   const { storageUsedBytes: used, storageLimitBytes: limit } = customer;
   const high = Math.round(limit * 0.8);
   return (
@@ -200,11 +217,11 @@ function factsCard(customer: Customer, plans: readonly Plan[]): JSX.Element {
         <dt>Plan</dt>
         <dd>
           {plans.find(({ id }) => id === customer.planId)?.name ?? customer.planId}
-          {customer.trialEndsAt === null ? null : <>, trial until {shownTime(customer.trialEndsAt)}</>}
+          {trialFacts(customer, now)}
         </dd>
         <dt>Storage</dt>
         <dd>
-          {shownStorage(used, limit)}
+          {shownStorage(used, limit)} {used > limit ? OVER_LIMIT : null}
           <br />
           <meter
             aria-label="Storage used"
@@ -216,6 +233,10 @@ function factsCard(customer: Customer, plans: readonly Plan[]): JSX.Element {
         </dd>
         <dt>Last backup</dt>
         <dd>{shownBackup(customer.lastBackup)}</dd>
+        <dt>Usage</dt>
+        <dd>
+          <a href={`${CONSOLE_PREFIX}/usage?customer=${encodeURIComponent(customer.id)}`}>By day</a>
+        </dd>
         <dt>Customer ID</dt>
         <dd>
           <code>{customer.id}</code>
@@ -227,19 +248,52 @@ function factsCard(customer: Customer, plans: readonly Plan[]): JSX.Element {
   );
 }
 
-function devicesCard(visitor: Visitor, customer: Customer, { items, next }: Page<Device>): JSX.Element {
-  const enroll = (
-    <Actions>
-      {form(
-        visitor,
-        `${pathOf(customer.id)}/enroll`,
-        <>
-          {onceField()}
-          {button('Enroll a device', 'main-action')}
-        </>,
-      )}
-    </Actions>
+function trialFacts(customer: Customer, now: number): JSX.Element | null {
+  const { trialEndsAt } = customer;
+  const words = trialWords(customer, now);
+  if (trialEndsAt === null || words === undefined) return null;
+  return (
+    <>
+      , trial {words}: {shownTime(trialEndsAt)}
+      {trialEndsAt < soon(now) ? (
+        <p class="hint">
+          From a week after the end, the devices back up only what somebody starts by hand, unless their own
+          settings say otherwise. With another plan they go on.
+        </p>
+      ) : null}
+    </>
   );
+}
+
+const OVER_LIMIT = (
+  <p class="hint">
+    More than the plan has. Nothing is held back: their backups run as before, and the figure is for you.
+  </p>
+);
+
+function devicesCard(visitor: Visitor, customer: Customer, { items, next }: Page<Device>): JSX.Element {
+  const enroll =
+    customer.status === 'suspended' ? (
+      <Actions>
+        <Button type="button" disabled aria-describedby="enroll-hint">
+          Enroll a device
+        </Button>
+        <p class="hint" id="enroll-hint">
+          The customer is suspended. Resume them to enroll a device.
+        </p>
+      </Actions>
+    ) : (
+      <Actions>
+        {form(
+          visitor,
+          `${pathOf(customer.id)}/enroll`,
+          <>
+            {onceField()}
+            {button('Enroll a device', 'main-action')}
+          </>,
+        )}
+      </Actions>
+    );
   if (items.length === 0) {
     return (
       <Card title="Devices">
@@ -322,18 +376,36 @@ function statusCard(visitor: Visitor, { id, status }: Customer): JSX.Element {
     status === 'active'
       ? ([
           'Suspend this customer',
-          'Enrolled devices keep their backups and can restore, but no device can be enrolled until you resume the customer.',
+          'Their devices go on backing up and restoring, unless their own settings say otherwise, and show that the account is suspended. No further device can be enrolled.',
           form(visitor, `${pathOf(id)}/suspend`, button('Suspend', 'danger')),
         ] as const)
       : ([
           'Resume this customer',
-          'This customer is currently suspended.',
+          'Their devices show that the account is suspended. Once you resume the customer, more devices can be enrolled.',
           form(visitor, `${pathOf(id)}/resume`, button('Resume', 'main-action')),
         ] as const);
   return (
     <Card title={title}>
       <p>{text}</p>
       {action}
+    </Card>
+  );
+}
+
+function deleteCard(visitor: Visitor, { id, name }: Customer): JSX.Element {
+  return (
+    <Card title="Delete this customer">
+      <p>For someone who is no longer your customer.</p>
+      {askFirst(
+        'Delete…',
+        'plain danger',
+        <>
+          {own(name)} leaves your list, and so do their devices. These keep their backups and go on backing up
+          by their own settings, but report nothing to you. Their usage can still be read and billed. Name,
+          e-mail and number are removed after 30 days. This cannot be undone.
+        </>,
+        form(visitor, `${pathOf(id)}/delete`, button('Delete the customer', 'danger')),
+      )}
     </Card>
   );
 }

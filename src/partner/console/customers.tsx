@@ -1,25 +1,24 @@
 /** The page that lists all customers of the partner, and the form that adds one. */
 import type { FastifyReply } from 'fastify';
-import { ApiError } from '../../api/wire/api-error.ts';
 import type { ApiApp } from '../../api/framework/route.ts';
 import { Type } from '../../base/schema-type.ts';
 import type { Customer } from '../store/customer-view.ts';
 import type { Page } from '../store/page.ts';
 import type { Plan } from '../store/plans.ts';
+import { TextField } from '../../ui/components/field.tsx';
 import { Table } from '../../ui/components/table.tsx';
 import { Card, Empty, PageHead } from '../../ui/components/card.tsx';
 import type { ConsoleParts } from './pages.ts';
+import { concernTags, soon } from './concerns.tsx';
 import {
   customerProblems,
-  LONGEST_EMAIL,
-  LONGEST_EXTERNAL_ID,
-  LONGEST_NAME,
   newCustomer,
   planChoices,
   typedCustomer,
   type TypedCustomer,
 } from './customer-fields.ts';
-import { button, field, form, FormBody, once, onceField, type Problems, select } from './forms.tsx';
+import { identityFields, takenProblem } from './customer-form.tsx';
+import { button, form, FormBody, hidden, once, onceField, type Problems, select } from './forms.tsx';
 import type { JSX } from 'preact';
 import { done, noticeFor, olderLink, ONCE, sendPage } from './page.tsx';
 import { CONSOLE_PREFIX, PAGE } from './routes.ts';
@@ -29,22 +28,44 @@ import { pageActor, type Visitor, visitorOf } from './visitor.ts';
 const PATH = `${CONSOLE_PREFIX}/customers`;
 const AT_ONCE = 50;
 
+/** What the list can be narrowed to. */
+const SHOWN = ['attention', 'trials'] as const;
+
 const ListQuery = Type.Object(
-  { ...done, before: Type.Optional(Type.String({ maxLength: 64 })) },
+  {
+    ...done,
+    before: Type.Optional(Type.String({ maxLength: 64 })),
+    q: Type.Optional(Type.String({ maxLength: 255 })),
+    show: Type.Optional(Type.Enum([...SHOWN, ''])),
+  },
   { additionalProperties: false },
 );
 
 const NOTHING: TypedCustomer = { name: '', email: '', externalId: '', planId: '' };
 
-export function customersPage(app: ApiApp, { stores }: ConsoleParts): void {
+export function customersPage(app: ApiApp, { stores, clock }: ConsoleParts): void {
   app.get('/customers', { schema: { querystring: ListQuery }, config: PAGE }, async (request, reply) => {
     const visitor = visitorOf(request);
-    const { before } = request.query;
-    const [page, plans, count] = await Promise.all([
-      stores.customers.list(visitor.partner.id, { limit: AT_ONCE, before }),
+    const { before, show } = request.query;
+    const search = request.query.q?.trim() ?? '';
+    const { id } = visitor.partner;
+    const now = clock.now();
+    const narrowed = {
+      attention: { attentionBefore: soon(now) },
+      trials: { trialEndsBefore: soon(now) },
+    } as const;
+    const filter = {
+      ...(show === undefined || show === '' ? {} : narrowed[show]),
+      ...(search === '' ? {} : { search }),
+    };
+    const [page, plans, count, attention, trials] = await Promise.all([
+      stores.customers.list(id, { limit: AT_ONCE, before, ...filter }),
       stores.plans.list(),
-      stores.customers.count(visitor.partner.id),
+      stores.customers.count(id),
+      stores.customers.count(id, narrowed.attention),
+      stores.customers.count(id, narrowed.trials),
     ]);
+    const view = { search, show: show ?? '' };
     return sendPage(reply, {
       title: 'Customers',
       section: 'Customers',
@@ -62,7 +83,8 @@ export function customersPage(app: ApiApp, { stores }: ConsoleParts): void {
           >
             {howMany(count)}
           </PageHead>
-          <Card label="Customers">{customerTable(page, plans)}</Card>
+          {count === 0 ? null : finder(view, { attention, trials })}
+          <Card label="Customers">{customerTable(page, plans, { view, now })}</Card>
         </>
       ),
     });
@@ -90,11 +112,7 @@ export function customersPage(app: ApiApp, { stores }: ConsoleParts): void {
         303,
       );
     } catch (error) {
-      if (!(error instanceof ApiError) || error.code !== 'CUSTOMER_EXISTS') throw error;
-      const taken = {
-        external_id: 'Another customer already has this number. Choose a different one, or leave this empty.',
-      };
-      return await showForm(reply.code(409), visitor, typed, taken);
+      return await showForm(reply.code(409), visitor, typed, takenProblem(error));
     }
   });
 
@@ -131,40 +149,74 @@ function customerForm(typed: TypedCustomer, plans: readonly Plan[], problems: Pr
   return (
     <>
       {onceField()}
-      {field({ name: 'name', label: 'Name', value: typed.name, longest: LONGEST_NAME }, problems)}
-      {field(
-        {
-          name: 'email',
-          label: 'E-mail',
-          type: 'email',
-          value: typed.email,
-          optional: true,
-          longest: LONGEST_EMAIL,
-        },
-        problems,
-      )}
-      {field(
-        {
-          name: 'external_id',
-          label: 'Customer number',
-          value: typed.externalId,
-          optional: true,
-          longest: LONGEST_EXTERNAL_ID,
-          hint: 'Your own number or name for this customer. In the API, this is external_id.',
-        },
-        problems,
-      )}
+      {identityFields(typed, problems)}
       {select('plan_id', 'Plan', planChoices(plans), typed.planId, problems)}
       {button('Add the customer', 'main-action')}
     </>
   );
 }
 
-function customerTable({ items, next }: Page<Customer>, plans: readonly Plan[]): JSX.Element {
+/** What of the list is shown. */
+interface View {
+  /** Empty for all customers. */
+  readonly search: string;
+  readonly show: (typeof SHOWN)[number] | '';
+}
+
+function addressOf({ search, show }: View): string {
+  const query = new URLSearchParams({
+    ...(show === '' ? {} : { show }),
+    ...(search === '' ? {} : { q: search }),
+  }).toString();
+  return query === '' ? PATH : `${PATH}?${query}`;
+}
+
+/** The search field, and links to the customers that need attention, with their number. */
+function finder(view: View, counts: Readonly<Record<(typeof SHOWN)[number], number>>): JSX.Element {
+  const choices = [
+    ['', 'All'],
+    ['attention', `Needs attention: ${shownCount(counts.attention)}`],
+    ['trials', `Trials at their end: ${shownCount(counts.trials)}`],
+  ] as const;
+  return (
+    <Card label="Find a customer">
+      <div class="switch" role="group" aria-label="Which customers">
+        {choices.map(([show, label]) => (
+          <a href={addressOf({ ...view, show })} aria-current={show === view.show ? 'page' : undefined}>
+            {label}
+          </a>
+        ))}
+      </div>
+      <form method="get" action={PATH} role="search">
+        {hidden('show', view.show)}
+        <div class="row">
+          <TextField
+            name="q"
+            type="search"
+            label="Name, e-mail or customer number"
+            value={view.search}
+            maxLength={255}
+          />
+          {button('Search')}
+        </div>
+      </form>
+    </Card>
+  );
+}
+
+function customerTable(
+  { items, next }: Page<Customer>,
+  plans: readonly Plan[],
+  { view, now }: { readonly view: View; readonly now: number },
+): JSX.Element {
   if (items.length === 0)
     return (
       <Empty>
-        <p>Add a customer, then enroll their first device.</p>
+        <p>
+          {addressOf(view) === PATH
+            ? 'Add a customer, then enroll their first device.'
+            : 'No customer is shown with this choice.'}
+        </p>
       </Empty>
     );
   return (
@@ -187,14 +239,16 @@ function customerTable({ items, next }: Page<Customer>, plans: readonly Plan[]):
               {customer.externalId === null ? null : <small>{own(customer.externalId)}</small>}
             </td>
             <td>{plans.find(({ id }) => id === customer.planId)?.name ?? customer.planId}</td>
-            <td>{statusTag(customer.status)}</td>
+            <td>
+              {statusTag(customer.status)} {concernTags(customer, now)}
+            </td>
             <td class="number">{customer.devicesCount}</td>
             <td class="number">{shownStorage(customer.storageUsedBytes, customer.storageLimitBytes)}</td>
             <td>{shownBackup(customer.lastBackup)}</td>
           </tr>
         ))}
       </Table>
-      {olderLink(PATH, next)}
+      {olderLink(addressOf(view), next)}
     </>
   );
 }

@@ -116,12 +116,15 @@ function noticeOf({ kind, text }: Notice): JSX.Element {
   );
 }
 
-/** A link to the entries after the last one of a list; null at its end. */
+/** A link to the entries after the last one of a list, whose address may have a query; null at its end. */
 export function olderLink(path: string, next: string | undefined): JSX.Element | null {
   if (next === undefined) return null;
   return (
     <p class="pages">
-      <a class="button plain" href={`${path}?before=${encodeURIComponent(next)}`}>
+      <a
+        class="button plain"
+        href={`${path}${path.includes('?') ? '&' : '?'}before=${encodeURIComponent(next)}`}
+      >
         Older
       </a>
     </p>
@@ -154,6 +157,8 @@ const DONE: Readonly<Record<string, string>> = {
   'factor-removed': 'The second factor was removed.',
   revoked: 'The API key was revoked. Requests with it are refused from now on.',
   added: 'The customer was added.',
+  changed: 'The customer was changed.',
+  'customer-deleted': 'The customer was deleted.',
   suspended: 'The customer is suspended.',
   resumed: 'The customer is active again.',
   plan: 'The plan was changed.',

@@ -10,6 +10,7 @@ import { accountPage } from './account.tsx';
 import { activityPage } from './activity.tsx';
 import { apiKeyPage } from './api-key.tsx';
 import { customerPage } from './customer.tsx';
+import { customerEditPage } from './customer-form.tsx';
 import { customersPage } from './customers.tsx';
 import {
   type Form,
@@ -92,6 +93,7 @@ export function consoleRoutes(app: ApiApp, options: ConsoleOptions): void {
   apiKeyPage(app, parts);
   customersPage(app, parts);
   customerPage(app, parts);
+  customerEditPage(app, parts);
   plansPage(app, parts);
   usagePage(app, parts);
   webhooksPage(app, parts);

@@ -22,7 +22,7 @@ import { deviceRoutes } from '../resources/devices.ts';
 import { documentRoutes } from '../resources/documents.ts';
 import { eventRoutes } from '../resources/events.ts';
 import { planRoutes } from '../resources/plans.ts';
-import { usageRoutes } from '../resources/usage.ts';
+import { customerUsageRoutes, usageRoutes } from '../resources/usage.ts';
 import { webhookRoutes } from '../resources/webhooks.ts';
 import type { PartnerStores } from '../store/store.ts';
 import type { TestTarget } from '../webhooks/test-targets.ts';
@@ -85,6 +85,7 @@ export async function createPartnerApp(options: PartnerAppOptions): Promise<Part
       deviceRoutes(scoped, stores);
       planRoutes(scoped, stores);
       usageRoutes(scoped, stores, clock);
+      customerUsageRoutes(scoped, stores, clock);
       eventRoutes(scoped, stores);
       agentRoutes(scoped, { stores, clock, signing: keys.signing });
       webhookRoutes(scoped, stores, { clock, sealing: keys.sealing, testTargets });

@@ -71,6 +71,8 @@ const CustomerFilters = {
   status: Type.Optional(Type.Enum(['active', 'suspended'])),
   plan_id: Type.Optional(PlanId),
   external_id: Type.Optional(Type.String({ minLength: 1, maxLength: 255, pattern: NO_NUL })),
+  q: Type.Optional(Type.String({ minLength: 1, maxLength: 255, pattern: NO_NUL })),
+  trial_ends_before: Type.Optional(Time),
 };
 
 type Stores = Pick<PartnerStores, 'customers' | 'plans'>;
@@ -112,6 +114,9 @@ export function customerRoutes(app: ApiApp, { customers, plans }: Stores): void 
         status: filters.status,
         planId: filters.plan_id,
         externalId: filters.external_id,
+        search: filters.q,
+        trialEndsBefore:
+          filters.trial_ends_before === undefined ? undefined : Date.parse(filters.trial_ends_before),
       });
       return page(
         items.map(shownCustomer),

@@ -70,6 +70,21 @@ interface Change {
 
 const CHANGES: readonly Change[] = [
   {
+    date: '2026-12-01',
+    kind: 'added',
+    text: 'GET /usage/customers: the usage of each customer in one reply, as JSON or CSV. GET /customers takes q and trial_ends_before.',
+  },
+  {
+    date: '2026-12-01',
+    kind: 'changed',
+    text: 'A token for a device of a suspended customer is refused with 403 FORBIDDEN, since no device could be enrolled with it. Enrolling with an earlier one says so in details.reason.',
+  },
+  {
+    date: '2026-12-01',
+    kind: 'fixed',
+    text: 'The usage of a deleted customer can be read: GET /usage?customer_id= and GET /customers/{id}/usage.',
+  },
+  {
     date: '2026-11-24',
     kind: 'added',
     text: 'Receipts of reports name the highest number that the device has used, and say when another report was counted under the number of this one.',

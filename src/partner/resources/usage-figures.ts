@@ -1,7 +1,8 @@
 /** The figures of a period, in the form that usage and account show, and as a table for spreadsheets. */
 import { type Static, Type } from '../../base/schema-type.ts';
 import type { Usage } from '../store/usage.ts';
-import { Bytes, Count } from './values.ts';
+import type { CustomerUsage } from '../store/usage-by-customer.ts';
+import { Bytes, Count, MaybeText, MaybeTime, maybeTimestamp } from './values.ts';
 
 const figures = {
   storage_bytes: Bytes,
@@ -38,6 +39,58 @@ export function shownFigures(usage: Usage): Static<typeof UsageFiguresData> {
     active_customers: usage.activeCustomers,
     api_requests: usage.apiRequests,
   };
+}
+
+export const CustomerUsageData = Type.Object({
+  customer_id: Type.String(),
+  name: Type.String(),
+  external_id: MaybeText,
+  plan_id: Type.String(),
+  deleted_at: MaybeTime,
+  storage_bytes: Bytes,
+  uploaded_bytes: Bytes,
+  restored_bytes: Bytes,
+  backups_completed: Count,
+  backups_failed: Count,
+});
+
+const CUSTOMER_COLUMNS: readonly (keyof Static<typeof CustomerUsageData>)[] = [
+  'customer_id',
+  'name',
+  'external_id',
+  'plan_id',
+  'deleted_at',
+  'storage_bytes',
+  'uploaded_bytes',
+  'restored_bytes',
+  'backups_completed',
+  'backups_failed',
+];
+
+export function shownCustomerUsage(usage: CustomerUsage): Static<typeof CustomerUsageData> {
+  return {
+    customer_id: usage.id,
+    name: usage.name,
+    external_id: usage.externalId,
+    plan_id: usage.planId,
+    deleted_at: maybeTimestamp(usage.deletedAt),
+    storage_bytes: usage.storageBytes,
+    uploaded_bytes: usage.uploadedBytes,
+    restored_bytes: usage.restoredBytes,
+    backups_completed: usage.backupsCompleted,
+    backups_failed: usage.backupsFailed,
+  };
+}
+
+/** One line for each customer. */
+export function customersCsv(customers: readonly CustomerUsage[]): string {
+  return csvOf(
+    CUSTOMER_COLUMNS,
+    customers.map((one) => {
+      const shown = shownCustomerUsage(one);
+      return CUSTOMER_COLUMNS.map((name) => shown[name] ?? '');
+    }),
+  );
 }
 
 export type Cell = string | number;

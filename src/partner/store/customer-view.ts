@@ -1,8 +1,9 @@
 /** Reads customers together with the sums of their devices. */
+import { type ExpressionBuilder, sql } from 'kysely';
 import type { StoreReader } from './database.ts';
 import { largestExact } from './metering.ts';
 import type { BackupOutcome } from './report.ts';
-import type { CustomerTable } from './schema.ts';
+import type { CustomerTable, Tables } from './schema.ts';
 
 export interface Customer {
   readonly id: string;
@@ -17,17 +18,32 @@ export interface Customer {
   readonly storageUsedBytes: number;
   readonly storageLimitBytes: number;
   readonly devicesCount: number;
+  /** Devices whose backup is late, and devices whose last backup failed. */
+  readonly devicesLate: number;
+  readonly devicesFailing: number;
   /** The most recently ended backup of all devices of the customer. */
   readonly lastBackup: BackupOutcome | null;
   readonly createdAt: number;
   readonly updatedAt: number;
 }
 
-export interface CustomerQuery {
-  readonly id?: string | undefined;
+export interface CustomerFilter {
   readonly status?: 'active' | 'suspended' | undefined;
   readonly planId?: string | undefined;
   readonly externalId?: string | undefined;
+  /** Part of a name, an e-mail address or an external id, in upper or lower case. */
+  readonly search?: string | undefined;
+  /** A time in milliseconds since 1970: only customers whose trial ends before it, or has ended. */
+  readonly trialEndsBefore?: number | undefined;
+  /**
+   * As `trialEndsBefore`, and customers with a device whose backup is late or whose last backup failed, or with more
+   * storage than their plan has.
+   */
+  readonly attentionBefore?: number | undefined;
+}
+
+export interface CustomerQuery extends CustomerFilter {
+  readonly id?: string | undefined;
   readonly before?: string | undefined;
   readonly limit?: number;
 }
@@ -36,19 +52,12 @@ export interface CustomerQuery {
 export async function selectCustomers(
   reader: StoreReader,
   partnerId: string,
-  { id, status, planId, externalId, before, limit = 1 }: CustomerQuery,
+  { id, before, limit = 1, ...filter }: CustomerQuery,
 ): Promise<readonly Customer[]> {
-  let query = reader
-    .selectFrom('customers')
-    .innerJoin('plans', 'plans.id', 'customers.plan_id')
+  let query = customersWith(reader, partnerId, filter)
     .selectAll('customers')
-    .select('plans.storage_limit_bytes')
-    .where('customers.partner_id', '=', partnerId)
-    .where('customers.deleted_at', 'is', null);
+    .select('plans.storage_limit_bytes');
   if (id !== undefined) query = query.where('customers.id', '=', id);
-  if (status !== undefined) query = query.where('customers.status', '=', status);
-  if (planId !== undefined) query = query.where('customers.plan_id', '=', planId);
-  if (externalId !== undefined) query = query.where('customers.external_id', '=', externalId);
   if (before !== undefined) query = query.where('customers.id', '<', before);
   const rows = await query.orderBy('customers.id', 'desc').limit(limit).execute();
   const sums = await deviceSums(
@@ -70,11 +79,83 @@ export async function selectCustomers(
       storageUsedBytes: sum?.storageUsedBytes ?? 0,
       storageLimitBytes: row.storage_limit_bytes,
       devicesCount: sum?.devicesCount ?? 0,
+      devicesLate: sum?.devicesLate ?? 0,
+      devicesFailing: sum?.devicesFailing ?? 0,
       lastBackup: sum?.lastBackup ?? null,
       createdAt: row.created_at,
       updatedAt: row.updated_at,
     };
   });
+}
+
+function customersWith(reader: StoreReader, partnerId: string, filter: CustomerFilter) {
+  const { status, planId, externalId, search, trialEndsBefore, attentionBefore } = filter;
+  let query = reader
+    .selectFrom('customers')
+    .innerJoin('plans', 'plans.id', 'customers.plan_id')
+    .where('customers.partner_id', '=', partnerId)
+    .where('customers.deleted_at', 'is', null);
+  if (status !== undefined) query = query.where('customers.status', '=', status);
+  if (planId !== undefined) query = query.where('customers.plan_id', '=', planId);
+  if (externalId !== undefined) query = query.where('customers.external_id', '=', externalId);
+  if (search !== undefined)
+    query = query.where((is) => is.or(MATCHED.map((column) => holds(column, search))));
+  if (trialEndsBefore !== undefined) query = query.where('customers.trial_ends_at', '<', trialEndsBefore);
+  if (attentionBefore !== undefined)
+    query = query.where((is) =>
+      is.or([
+        is('customers.trial_ends_at', '<', attentionBefore),
+        is.exists(
+          devicesOf(is)
+            .select('devices.id')
+            .where((device) => device.or([device('devices.missed_since', 'is not', null), HAS_FAILED])),
+        ),
+        is(
+          devicesOf(is).select(
+            sql<number>`coalesce(sum(CAST(devices.storage_used_bytes AS double precision)), 0)`.as('used'),
+          ),
+          '>',
+          is.ref('plans.storage_limit_bytes'),
+        ),
+      ]),
+    );
+  return query;
+}
+
+/** The present devices of the customer in the outer query. */
+function devicesOf(is: ExpressionBuilder<Tables, 'customers'>) {
+  return is
+    .selectFrom('devices')
+    .whereRef('devices.partner_id', '=', 'customers.partner_id')
+    .whereRef('devices.customer_id', '=', 'customers.id')
+    .where('devices.removed_at', 'is', null);
+}
+
+/** Whether the last backup of a device failed. The JSON holds no text that anybody chose. */
+const HAS_FAILED = sql<boolean>`devices.last_backup LIKE '%"status":"failed"%'`;
+
+const MATCHED = ['customers.name', 'customers.email', 'customers.external_id'] as const;
+
+function holds(column: (typeof MATCHED)[number], part: string) {
+  const pattern = `%${part.toLowerCase().replaceAll(/[\\%_]/g, String.raw`\$&`)}%`;
+  return sql<boolean>`lower(${sql.ref(column)}) LIKE ${pattern} ESCAPE '\\'`;
+}
+
+/** The names of customers by their ids, also of deleted ones until their names are removed. */
+export async function customerNames(
+  reader: StoreReader,
+  partnerId: string,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  if (ids.length === 0) return new Map();
+  const rows = await reader
+    .selectFrom('customers')
+    .select(['id', 'name'])
+    .where('partner_id', '=', partnerId)
+    .where('id', 'in', ids)
+    .where('name', '!=', '')
+    .execute();
+  return new Map(rows.map(({ id, name }) => [id, name]));
 }
 
 /** The row of a customer; undefined when it was deleted. */
@@ -92,12 +173,14 @@ export async function customerRow(
     .executeTakeFirst();
 }
 
-export async function countCustomers(reader: StoreReader, partnerId: string): Promise<number> {
-  const { count } = await reader
-    .selectFrom('customers')
+/** Does not count deleted customers. */
+export async function countCustomers(
+  reader: StoreReader,
+  partnerId: string,
+  filter: CustomerFilter = {},
+): Promise<number> {
+  const { count } = await customersWith(reader, partnerId, filter)
     .select((is) => is.fn.countAll<number>().as('count'))
-    .where('partner_id', '=', partnerId)
-    .where('deleted_at', 'is', null)
     .executeTakeFirstOrThrow();
   return count;
 }
@@ -105,6 +188,8 @@ export async function countCustomers(reader: StoreReader, partnerId: string): Pr
 interface DeviceSum {
   readonly storageUsedBytes: number;
   readonly devicesCount: number;
+  readonly devicesLate: number;
+  readonly devicesFailing: number;
   readonly lastBackup: BackupOutcome | null;
 }
 
@@ -124,6 +209,8 @@ async function deviceSums(
       'customer_id',
       is.fn.countAll<number>().as('devices'),
       is.fn.sum<number>('storage_used_bytes').as('bytes'),
+      is.fn.count<number>('missed_since').as('late'),
+      sql<number>`sum(CASE WHEN ${HAS_FAILED} THEN 1 ELSE 0 END)`.as('failing'),
     ])
     .groupBy('customer_id')
     .execute();
@@ -154,6 +241,8 @@ async function deviceSums(
         {
           storageUsedBytes: largestExact(sum?.bytes ?? 0),
           devicesCount: sum?.devices ?? 0,
+          devicesLate: sum?.late ?? 0,
+          devicesFailing: sum?.failing ?? 0,
           lastBackup: text === null ? null : (JSON.parse(text) as BackupOutcome),
         },
       ];

@@ -4,7 +4,14 @@
  */
 import { ApiError } from '../../api/wire/api-error.ts';
 import { recordChange, type Actor } from './audit-log.ts';
-import { countCustomers, customerRow, selectCustomers, type Customer } from './customer-view.ts';
+import {
+  countCustomers,
+  type Customer,
+  type CustomerFilter,
+  customerNames,
+  customerRow,
+  selectCustomers,
+} from './customer-view.ts';
 import { isTaken, type StoreDatabase, type StoreTransaction } from './database.ts';
 import { removeDevices } from './devices.ts';
 import { appendEvent, type EventKind } from './events.ts';
@@ -21,12 +28,6 @@ export interface NewCustomer {
   readonly metadata: Readonly<Record<string, string>>;
 }
 
-export interface CustomerFilter {
-  readonly status?: 'active' | 'suspended' | undefined;
-  readonly planId?: string | undefined;
-  readonly externalId?: string | undefined;
-}
-
 export interface CustomerStore {
   /** @throws {ApiError} CUSTOMER_EXISTS, PLAN_NOT_FOUND */
   create(partnerId: string, customer: NewCustomer, actor: Actor): Promise<Customer>;
@@ -35,7 +36,11 @@ export interface CustomerStore {
   /** Newest first. */
   list(partnerId: string, request: PageRequest & CustomerFilter): Promise<Page<Customer>>;
   /** Does not count deleted customers. */
-  count(partnerId: string): Promise<number>;
+  count(partnerId: string, filter?: CustomerFilter): Promise<number>;
+  /** Whether there is such a customer, or was. Its usage stays after it is deleted. */
+  isKnown(partnerId: string, id: string): Promise<boolean>;
+  /** The names of customers by their ids, also of deleted ones until their names are removed. */
+  names(partnerId: string, ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /**
    * Sets the given fields. When nothing changes, no event is written.
    * @throws {ApiError} as `create`, and QUOTA_EXCEEDED when the new plan has too few devices
@@ -153,7 +158,19 @@ export function createCustomerStore(db: StoreDatabase): CustomerStore {
       return pageOf(rows, limit, (customer) => customer);
     },
 
-    count: async (partnerId) => await countCustomers(db.reader, partnerId),
+    count: async (partnerId, filter) => await countCustomers(db.reader, partnerId, filter),
+
+    async isKnown(partnerId, id) {
+      const row = await db.reader
+        .selectFrom('customers')
+        .select('id')
+        .where('partner_id', '=', partnerId)
+        .where('id', '=', id)
+        .executeTakeFirst();
+      return row !== undefined;
+    },
+
+    names: async (partnerId, ids) => await customerNames(db.reader, partnerId, ids),
 
     async patch(partnerId, id, fields, actor) {
       await unlessTaken(

@@ -33,12 +33,16 @@ export interface EnrolledDevice extends DeviceCaller {
 }
 
 export interface EnrollmentStore {
-  /** Undefined when there is no such customer. */
+  /**
+   * Undefined when there is no such customer.
+   * @throws {ApiError} FORBIDDEN while the customer is suspended, as no device could be enrolled with the token
+   */
   createToken(partnerId: string, customerId: string, actor: Actor): Promise<NewEnrollmentToken | undefined>;
   /**
-   * Creates a device of the token's customer. A token that is refused because of the plan is not used up.
-   * @throws {ApiError} ENROLLMENT_TOKEN_INVALID, with the same text for a token that is unknown, used, too old, or
-   * whose customer or partner is not active; QUOTA_EXCEEDED when the plan has no device left
+   * Creates a device of the token's customer. A token that is refused because of the plan, or because the customer or
+   * the partner is suspended, is not used up.
+   * @throws {ApiError} ENROLLMENT_TOKEN_INVALID, with the same text for a token that is unknown, used or too old, and
+   * with a reason for one whose customer or partner is suspended; QUOTA_EXCEEDED when the plan has no device left
    * @param running the idempotency key of the request. If an earlier request with that key created a device, that
    * device gets a new key, since nobody received the first one.
    */
@@ -53,6 +57,11 @@ export function createEnrollmentStore(db: StoreDatabase, hash: KeyedHash): Enrol
       await db.writeAlone(partnerId, async (trx) => {
         const customer = await customerRow(trx, partnerId, customerId);
         if (customer === undefined) return undefined;
+        if (customer.status === 'suspended')
+          throw new ApiError('FORBIDDEN', 'The customer is suspended, so no device can be enrolled', {
+            hint: 'Resume the customer first.',
+            details: { reason: 'customer_suspended' },
+          });
         const token = newSecretText('hfe_');
         const now = db.now();
         const expiresAt = now + ENROLLMENT_MS;
@@ -145,6 +154,14 @@ function invalidToken(): ApiError {
   );
 }
 
+/** Only somebody who has a valid token learns this. */
+function suspendedToken(what: 'customer' | 'partner'): ApiError {
+  return new ApiError('ENROLLMENT_TOKEN_INVALID', `The ${what} of this enrollment token is suspended`, {
+    hint: 'The token can be used once that has ended, within its 15 minutes.',
+    details: { reason: `${what}_suspended` },
+  });
+}
+
 function enrolled(row: DeviceTable, customer: CustomerTable, plan: Plan, key: string): EnrolledDevice {
   return {
     partnerId: row.partner_id,
@@ -207,8 +224,9 @@ async function useToken(
 }
 
 /**
- * The customer's row stays locked until the transaction ends, so that two devices cannot both take the last place of a
+ * The active customer of the token; undefined when it was deleted. The customer's row stays locked until the transaction ends, so that two devices cannot both take the last place of a
  * plan.
+ * @throws {ApiError} ENROLLMENT_TOKEN_INVALID while the customer or the partner is suspended
  */
 async function activeCustomer(
   db: StoreDatabase,
@@ -220,15 +238,17 @@ async function activeCustomer(
     .select('status')
     .where('id', '=', partner_id)
     .executeTakeFirst();
-  if (partner?.status !== 'active') return undefined;
-  return await trx
+  if (partner?.status === 'suspended') throw suspendedToken('partner');
+  const customer = await trx
     .selectFrom('customers')
     .selectAll()
     .where('partner_id', '=', partner_id)
     .where('id', '=', customer_id)
-    .where('status', '=', 'active')
+    .where('deleted_at', 'is', null)
     .$call(forUpdate(db))
     .executeTakeFirst();
+  if (customer?.status === 'suspended') throw suspendedToken('customer');
+  return customer;
 }
 
 /**

@@ -1,5 +1,6 @@
 /** Stores partners, who have accounts with the service. */
 import { RequestError } from '../../base/errors.ts';
+import { holdfast } from '../../base/holdfast-command.ts';
 import { recordChange, type Actor } from './audit-log.ts';
 import { isTaken, type StoreDatabase } from './database.ts';
 import type { PartnerTable } from './schema.ts';
@@ -30,7 +31,7 @@ export interface NewPartner {
 }
 
 export interface PartnerStore {
-  /** @throws {RequestError} PARTNER_EXISTS when another one has that address */
+  /** @throws {RequestError} PARTNER_EXISTS when there is one with that address */
   create(partner: NewPartner, actor: Actor): Promise<Partner>;
   get(partnerId: string): Promise<Partner | undefined>;
   /** Upper and lower case are equal. */
@@ -39,6 +40,11 @@ export interface PartnerStore {
   /** False when the partner has that status already, or does not exist. */
   setStatus(partnerId: string, status: Partner['status'], actor: Actor): Promise<boolean>;
   setPassword(partnerId: string, passwordHash: string, actor: Actor): Promise<void>;
+  /**
+   * For somebody who has lost the password or the second factor: sets a password, turns the second factor off and ends
+   * all sessions.
+   */
+  resetAccess(partnerId: string, passwordHash: string, actor: Actor): Promise<void>;
   /** Sets the secret of the second factor; null turns it off. */
   setTotp(partnerId: string, sealedSecret: string | null, actor: Actor): Promise<void>;
   /** Uses up the code of a time step. True only once for a step, and never for an earlier step than the last one used. */
@@ -87,8 +93,8 @@ export function createPartnerStore(db: StoreDatabase): PartnerStore {
         });
       } catch (error) {
         if (!isTaken(error)) throw error;
-        throw new RequestError('PARTNER_EXISTS', 'Another partner has that email address', {
-          hint: 'Sign in with it, or name another one.',
+        throw new RequestError('PARTNER_EXISTS', 'There is already an account with that e-mail address', {
+          hint: `Sign in with it at /settings, or use another address. A lost password is replaced with: ${holdfast`partner reset EMAIL`}`,
         });
       }
       return fromRow(row);
@@ -136,6 +142,23 @@ export function createPartnerStore(db: StoreDatabase): PartnerStore {
 
     setPassword: async (partnerId, passwordHash, actor) => {
       await setSecret(partnerId, { password_hash: passwordHash }, 'partner.password_changed', actor);
+    },
+
+    resetAccess: async (partnerId, passwordHash, actor) => {
+      await db.writeAlone(partnerId, async (trx) => {
+        await trx
+          .updateTable('partners')
+          .set({ password_hash: passwordHash, totp_secret: null, totp_step: null })
+          .where('id', '=', partnerId)
+          .executeTakeFirst();
+        await trx.deleteFrom('sessions').where('partner_id', '=', partnerId).execute();
+        await recordChange(db, trx, partnerId, actor, {
+          action: 'partner.access_reset',
+          target: partnerId,
+          before: null,
+          after: null,
+        });
+      });
     },
 
     setTotp: async (partnerId, sealedSecret, actor) => {

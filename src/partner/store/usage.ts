@@ -2,6 +2,8 @@
 import { sql } from 'kysely';
 import { ApiError } from '../../api/wire/api-error.ts';
 import type { StoreDatabase } from './database.ts';
+import type { Page, PageRequest } from './page.ts';
+import { type CustomerUsage, type DayRange, usageByCustomer } from './usage-by-customer.ts';
 import { dayOf, largestExact, startOf, type Day } from './metering.ts';
 import { levelsAtEnds, levelsByDay, rowsInRange, type UsageOwner } from './usage-levels.ts';
 
@@ -40,6 +42,8 @@ export interface UsageReport {
 export interface UsageStore {
   /** @throws {ApiError} INVALID_REQUEST for an invalid range, or one longer than 366 days */
   usage(partnerId: string, query: UsageQuery): Promise<UsageReport>;
+  /** @throws {ApiError} as `usage` */
+  byCustomer(partnerId: string, query: DayRange & PageRequest): Promise<Page<CustomerUsage>>;
 }
 
 const MOST_DAYS = 366;
@@ -47,6 +51,11 @@ const DAY_MS = 86_400_000;
 
 export function createUsageStore(db: StoreDatabase): UsageStore {
   return {
+    async byCustomer(partnerId, query) {
+      requireRange(query);
+      return await usageByCustomer(db, partnerId, query);
+    },
+
     async usage(partnerId, query) {
       const days = daysOf(query);
       const periods = periodsOf(days, query);
@@ -115,11 +124,15 @@ function periodsOf(days: readonly Day[], query: UsageQuery): readonly Period[] {
   }));
 }
 
-function daysOf({ from, to }: UsageQuery): readonly Day[] {
-  const [first, last] = [startOf(from), startOf(to)];
-  const count = (last - first) / DAY_MS + 1;
-  if (count >= 1 && count <= MOST_DAYS)
-    return Array.from({ length: count }, (_, index) => dayOf(first + index * DAY_MS));
+function daysOf(query: UsageQuery): readonly Day[] {
+  const first = startOf(query.from);
+  return Array.from({ length: requireRange(query) }, (_, index) => dayOf(first + index * DAY_MS));
+}
+
+/** The number of days. @throws {ApiError} INVALID_REQUEST */
+function requireRange({ from, to }: DayRange): number {
+  const count = (startOf(to) - startOf(from)) / DAY_MS + 1;
+  if (count >= 1 && count <= MOST_DAYS) return count;
   throw new ApiError('INVALID_REQUEST', `The range is not 1 to ${MOST_DAYS} days`, {
     hint: 'from and to are days such as 2026-11-22, and to is not before from.',
     details: { from, to, most_days: MOST_DAYS },

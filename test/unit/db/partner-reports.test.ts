@@ -51,7 +51,10 @@ describe('reports to a partner', () => {
     database.partnerReports.begin('dev_1', 1_000);
     expect(database.partnerReports.unanswered()).toEqual(made);
     expect(database.partnerReports.waiting()).toBe(1);
+    // What is in a report that the service has not answered is not told yet.
+    expect(database.partnerReports.unconfirmed()).toBe(2);
     database.partnerReports.settle(made, []);
+    expect(database.partnerReports.unconfirmed()).toBe(1);
     expect(database.partnerReports.unanswered()).toBeUndefined();
     expect(namesIn(database.partnerReports.make(write).body)).toEqual(['b']);
   });

@@ -1,6 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import type { StatusCheck } from '../../../src/jobs/agent.ts';
-import { adviceOf, detailOf, moreOf, othersOf, protectionOf } from '../../../src/jobs/protection.ts';
+import { statusLines } from '../../../src/cli/agent/status.ts';
+import {
+  adviceOf,
+  detailOf,
+  moreOf,
+  othersOf,
+  protectionOf,
+  sentenceOf,
+} from '../../../src/jobs/protection.ts';
 import {
   STATEMENT_CODES,
   headlineOf,
@@ -215,6 +223,29 @@ describe('the headline', () => {
     expect(headlineOf(statements)).toMatchObject({ code: 'destination_away', level: 'good', more: 1 });
     expect(othersOf({ statements })).toEqual([disk]);
     expect(othersOf({ statements: ranked([good, away, unread, gone]) })).toEqual([unread]);
+  });
+
+  test('does not hide that files and backups share a disk, whatever else is wrong', () => {
+    const disk = statement('same_disk', { names: ['src'] });
+    const statements = ranked([good, disk, unread]);
+    expect(othersOf({ statements })).toEqual([disk]);
+    expect(headlineOf(statements)).toMatchObject({ code: 'files_unread', more: 1 });
+    const plain = (text: string): string => text;
+    const lines = statusLines(
+      { statements, checks: [], config: { status: 'ok', file: '', error: null } },
+      0,
+      { green: plain, yellow: plain, red: plain, bold: plain },
+    );
+    expect(lines.join('\n')).toContain('! The backups of src are on the same disk as the files.');
+  });
+
+  test('has the words of the right one of two checks with one name', () => {
+    const checks = [
+      { name: 'partner', status: 'warning', code: 'device_removed', message: 'The device is unknown.' },
+      { name: 'partner', status: 'warning', code: 'no_plan', message: 'There is no plan.' },
+    ] as const;
+    const said = statement('check_warns', { check: 'partner', checkCode: 'no_plan' });
+    expect(sentenceOf(said, checks, 0)).toBe('Protected, but: there is no plan.');
   });
 
   test('says how many more things there are', () => {

@@ -23,6 +23,7 @@ function about(facts: Partial<Statement>): Statement {
     figures: {},
     reason: null,
     check: null,
+    check_code: null,
     sentence: '',
     ...facts,
   };
@@ -103,8 +104,16 @@ const CASES: readonly Case[] = [
     [],
   ],
   [
-    'a check says it that only the agent has words for',
-    { code: 'check_warns', check: 'partner' },
+    'the partner has suspended the account',
+    { code: 'check_warns', check: 'partner', check_code: 'account_suspended' },
+    'Protected, but your account with your partner is suspended',
+    'Geschützt, aber: Ihr Konto beim Partner ist gesperrt',
+    'Protégé, mais attention : votre compte chez votre partenaire est suspendu',
+    [],
+  ],
+  [
+    'a check of a newer agent says it, which only that agent has words for',
+    { code: 'check_warns', check: 'novelty' },
     'Protected, but {}',
     'Geschützt, aber: {}',
     'Protégé, mais attention : {}',
@@ -123,7 +132,7 @@ async function speak(wanted: Language): Promise<void> {
   await useLanguage(wanted);
 }
 
-const CHECKS = [{ name: 'partner', status: 'warning', message: 'The trial is over.' }] as const;
+const CHECKS = [{ name: 'novelty', status: 'warning', code: null, message: 'The trial is over.' }] as const;
 
 describe.each(CASES)('when %s', (_, facts, english, german, french, own) => {
   test('it is said in English', () => {

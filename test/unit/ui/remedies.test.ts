@@ -15,6 +15,7 @@ function about(facts: Partial<Statement>): Statement {
     figures: {},
     reason: null,
     check: null,
+    check_code: null,
     sentence: '',
     ...facts,
   };

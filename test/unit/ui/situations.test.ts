@@ -41,6 +41,7 @@ function statementOf(facts: Partial<Statement>): Statement {
     figures: {},
     reason: null,
     check: null,
+    check_code: null,
     sentence: '',
     ...facts,
   };

@@ -6,6 +6,20 @@ import { type Static, Type } from '../../../base/schema-type.ts';
 import { Count, MaybeTime, Nullable, Time } from '../values.ts';
 import { AnyJob } from './jobs.ts';
 
+const CheckCode = Nullable(
+  Type.Enum([
+    'device_removed',
+    'repository_contradicted',
+    'account_suspended',
+    'account_suspended_waiting',
+    'trial_ended',
+    'trial_ended_stopping',
+    'trial_ended_waiting',
+    'no_plan',
+    'enrollment_unreadable',
+  ]),
+);
+
 /**
  * One statement about how well the user is protected. `paths`: the sources concerned. `names`: their display names,
  * with `~` for the home directory. `to`: the destinations concerned; empty when all destinations of the sources are.
@@ -74,15 +88,14 @@ export const Statement = Type.Object({
     ]),
   ),
   check: Nullable(Type.String()),
+  /** Which of the things that the check can say it says; null where its name tells. */
+  check_code: CheckCode,
   /** In English, as the command line shows it. */
   sentence: Type.String(),
 });
 export type Statement = Static<typeof Statement>;
 
-/**
- * The worst statement. `more`: the number of other statements to put right or, when there are none, that are good to
- * know.
- */
+/** The worst statement. `more`: the number of other statements that are shown below it. */
 export const Headline = Type.Object({ ...Statement.properties, more: Count });
 export type Headline = Static<typeof Headline>;
 
@@ -179,6 +192,7 @@ export const Overview = Type.Object({
     Type.Object({
       name: Type.String(),
       status: Type.Enum(['ok', 'warning', 'error']),
+      code: CheckCode,
       message: Type.String(),
     }),
   ),

@@ -113,7 +113,10 @@ export const Account = Type.Object({
       grace_until: MaybeTime,
       last_report_at: MaybeTime,
       results_waiting: Count,
-      problem: Nullable(Type.String()),
+      /** Why the service gets no reports; null while it does. */
+      problem: Nullable(
+        Type.Enum(['device_removed', 'partner_suspended', 'unreachable', 'refused', 'reply_invalid']),
+      ),
     }),
   ),
 });

@@ -1,3 +1,4 @@
+import { holdfast } from '../../agent/program.ts';
 export const account = {
   plan: 'Plan',
   planName: 'Plan',
@@ -20,6 +21,21 @@ export const account = {
   enrollDo: 'Enroll',
   enrolling: 'Enrolling…',
   enrollFailed: 'This computer could not be enrolled.',
+  enrollProblems: {
+    address:
+      'The address of the service must be a web address that begins with https://, without user name, password or query.',
+    token:
+      'The token is unknown, already used or expired. Ask your partner for a new one: each works once, for 15 minutes.',
+    customer_suspended:
+      'Your account with your partner is suspended. Ask them to resume it; the token can be used then, within its 15 minutes.',
+    partner_suspended: 'Your partner’s account with the service is suspended. Ask your partner.',
+    plan_full:
+      'Your plan has no room for another device. Ask your partner for a larger plan, or to remove a device. The token can be used again.',
+    unreachable:
+      'The service cannot be reached. Check the address and the network, then try again. If the token is refused then, ask for a new one.',
+    refused: 'The service refused the request. Check the address, or try again later.',
+    reply_invalid: 'There is no Partner service at this address.',
+  },
   standing: 'Status',
   standings: { active: 'Active', suspended: 'Suspended', trial_expired: 'Trial ended' },
   enrolledAt: 'Enrolled',
@@ -29,6 +45,16 @@ export const account = {
   graceUntil: 'Valid offline until',
   device: 'Device',
   customer: 'Customer',
+  /** Why the service gets no reports. */
+  reportProblems: {
+    device_removed:
+      'Your partner has removed this computer from their list, so it reports nothing to them. To end the enrollment here, too, leave the Partner service.',
+    partner_suspended:
+      'Your partner’s account with the service is suspended. Reports wait until it is active again.',
+    unreachable: `The service cannot be reached. Reports wait until it can. This says why: ${holdfast`enroll --status`}`,
+    refused: `The service does not accept reports. Holdfast keeps trying. This says why: ${holdfast`enroll --status`}`,
+    reply_invalid: `The answers of the service make no sense. Holdfast keeps trying. This says more: ${holdfast`enroll --status`}`,
+  },
   leave: 'Leave…',
   leaveQuestion:
     'Reports stop, reports that are waiting are discarded, and the plan from your settings applies. Your backups stay as they are. Your partner still sees this computer in the list until they remove it.',

@@ -24,6 +24,9 @@ export interface Said {
   readonly what: string;
 }
 
+/** The checks that have words here: by their codes, or by their names where these tell what is wrong. */
+type KnownCheck = 'configuration' | 'notices' | 'state' | 'catalog' | NonNullable<Statement['check_code']>;
+
 type Sayings = Readonly<Record<Statement['code'], (said: Said) => string>>;
 
 export const overview = {
@@ -34,13 +37,7 @@ export const overview = {
   more: (count: number) => (count === 1 ? 'and 1 more thing' : `and ${count} more things`),
   moreFiles: (shown: string) => `${shown} more`,
   /** What headlines begin with. Below the headline, sentences are shown without it. */
-  prefaces: [
-    'Protected, but ',
-    'Protected, except ',
-    'Protected from mistakes, not from a broken disk: ',
-    'Not protected yet: ',
-    'Not protected: ',
-  ],
+  prefaces: ['Protected, but ', 'Protected, except ', 'Not protected yet: ', 'Not protected: '],
   /** Each `{}` is something that the user named. */
   headline: {
     protected: ({ ago }) => `Protected: last good backup ${ago}`,
@@ -196,7 +193,44 @@ export const overview = {
       short: 'some snapshots cannot be looked through completely',
       todo: 'Holdfast keeps trying. If this message stays, run a check to find out what is damaged.',
     },
-  } as Readonly<Partial<Record<string, { readonly short: string; readonly todo: string }>>>,
+    device_removed: {
+      short: 'your partner no longer looks after this computer',
+      todo: 'They have removed it. Backups and restores go on. To stop reporting to them, leave the Partner service.',
+    },
+    repository_contradicted: {
+      short:
+        'a repository was replaced with an earlier copy, or two computers write to it as if they were one',
+      todo: `The Partner service knows more of it than is there. To see what is missing, run this: ${holdfast`check`}`,
+    },
+    account_suspended: {
+      short: 'your account with your partner is suspended',
+      todo: 'Backups and restores go on. If you did not expect this, ask your partner.',
+    },
+    account_suspended_waiting: {
+      short: 'your account with your partner is suspended, so only backups that you start yourself will run',
+      todo: 'Ask your partner. By the setting partner.whileSuspended, the other backups wait until the account is active again.',
+    },
+    trial_ended: {
+      short: 'your trial with your partner has ended',
+      todo: 'Backups and restores go on. Ask your partner for a plan.',
+    },
+    trial_ended_stopping: {
+      short: 'your trial with your partner has ended',
+      todo: 'A week after its end, only backups that you start yourself will run. Ask your partner for a plan.',
+    },
+    trial_ended_waiting: {
+      short: 'your trial with your partner has ended, so only backups that you start yourself will run',
+      todo: 'Ask your partner for a plan. By the setting partner.afterTrial, the other backups wait until then.',
+    },
+    no_plan: {
+      short: 'you have no valid plan from your partner',
+      todo: 'Backups and restores go on, and programs have the request limit of the free trial. If this message stays, tell your partner.',
+    },
+    enrollment_unreadable: {
+      short: 'what this computer needs to report to your partner cannot be read',
+      todo: `Backups and restores go on, but your partner hears nothing of them. Run this, then enroll the computer again: ${holdfast`enroll --leave`}`,
+    },
+  } as Readonly<Record<KnownCheck, { readonly short: string; readonly todo: string }>>,
   toJobs: 'View jobs',
   toAdvanced: 'Open settings',
   getBack: 'Get a file back',

@@ -1,3 +1,4 @@
+import { holdfast } from '../../agent/program.ts';
 import type { Texts } from '../english/english.ts';
 
 export const account: Texts['account'] = {
@@ -20,6 +21,22 @@ export const account: Texts['account'] = {
   enrollDo: 'Inscrire',
   enrolling: 'Inscription en cours…',
   enrollFailed: 'L’ordinateur n’est pas inscrit.',
+  enrollProblems: {
+    address:
+      'L’adresse du service doit être une adresse web qui commence par https://, sans nom d’utilisateur, mot de passe ni requête.',
+    token:
+      'Le jeton est inconnu, déjà utilisé ou expiré. Demandez-en un nouveau à votre partenaire : chacun ne sert qu’une fois, pendant 15 minutes.',
+    customer_suspended:
+      'Votre compte chez votre partenaire est suspendu. Demandez-lui de le réactiver ; le jeton pourra alors servir, dans ses 15 minutes.',
+    partner_suspended:
+      'Le compte de votre partenaire auprès du service est suspendu. Demandez à votre partenaire.',
+    plan_full:
+      'Votre forfait n’a pas de place pour un appareil de plus. Demandez à votre partenaire un forfait plus grand, ou de retirer un appareil. Le jeton pourra encore servir.',
+    unreachable:
+      'Le service est injoignable. Vérifiez l’adresse et le réseau, puis réessayez. Si le jeton est alors refusé, demandez-en un nouveau.',
+    refused: 'Le service a refusé la demande. Vérifiez l’adresse, ou réessayez plus tard.',
+    reply_invalid: 'Il n’y a pas de service partenaire à cette adresse.',
+  },
   standing: 'Situation',
   standings: { active: 'Actif', suspended: 'Suspendu', trial_expired: 'L’essai est terminé' },
   enrolledAt: 'Inscrit',
@@ -29,6 +46,15 @@ export const account: Texts['account'] = {
   graceUntil: 'Valable sans le service jusqu’au',
   device: 'Appareil',
   customer: 'Client',
+  reportProblems: {
+    device_removed:
+      'Votre partenaire a retiré cet ordinateur de sa liste ; plus rien ne lui est transmis. Pour mettre fin à l’inscription ici aussi, quittez le service partenaire.',
+    partner_suspended:
+      'Le compte de votre partenaire auprès du service est suspendu. Les rapports attendent qu’il soit de nouveau actif.',
+    unreachable: `Le service est injoignable. Les rapports attendent qu’il réponde. Pour savoir pourquoi : ${holdfast`enroll --status`}`,
+    refused: `Le service n’accepte pas les rapports. De nouveaux essais se font tout seuls. Pour savoir pourquoi : ${holdfast`enroll --status`}`,
+    reply_invalid: `Les réponses du service n’ont pas de sens. De nouveaux essais se font tout seuls. Pour en savoir plus : ${holdfast`enroll --status`}`,
+  },
   leave: 'Quitter…',
   leaveQuestion:
     'Plus rien ne sera transmis, les résultats en attente seront oubliés, et le forfait des paramètres s’appliquera. Vos sauvegardes restent telles quelles. Votre partenaire verra encore l’ordinateur dans sa liste jusqu’à ce qu’il l’en retire.',

@@ -14,7 +14,6 @@ export const overview: Texts['overview'] = {
     'Protégé, mais attention : ',
     'Protégé, mais ',
     'Protégé, sauf ',
-    'Protégé contre les erreurs, pas contre une panne de disque : ',
     'Pas encore protégé : ',
     'Non protégé : ',
   ],
@@ -174,6 +173,45 @@ export const overview: Texts['overview'] = {
     catalog: {
       short: 'certains instantanés ne peuvent pas être parcourus en entier',
       todo: 'Un nouvel essai se fera tout seul. Si cela persiste, lancez une vérification : elle dira ce qui est endommagé.',
+    },
+    device_removed: {
+      short: 'votre partenaire ne suit plus cet ordinateur',
+      todo: 'Il l’a retiré de sa liste. Les sauvegardes et les restaurations continuent. Pour ne plus rien lui transmettre, quittez le service partenaire.',
+    },
+    repository_contradicted: {
+      short:
+        'un dépôt a été remplacé par une copie plus ancienne, ou deux ordinateurs y écrivent comme s’ils n’étaient qu’un',
+      todo: `Le service partenaire en connaît plus que ce qui s’y trouve. Pour savoir ce qui manque : ${holdfast`check`}`,
+    },
+    account_suspended: {
+      short: 'votre compte chez votre partenaire est suspendu',
+      todo: 'Les sauvegardes et les restaurations continuent. Si vous ne vous y attendiez pas, demandez à votre partenaire.',
+    },
+    account_suspended_waiting: {
+      short:
+        'votre compte chez votre partenaire est suspendu : seul ce que vous lancez vous-même est sauvegardé',
+      todo: 'Demandez à votre partenaire. Avec le paramètre partner.whileSuspended, les autres sauvegardes attendent que le compte soit de nouveau actif.',
+    },
+    trial_ended: {
+      short: 'votre essai chez votre partenaire est terminé',
+      todo: 'Les sauvegardes et les restaurations continuent. Demandez un forfait à votre partenaire.',
+    },
+    trial_ended_stopping: {
+      short: 'votre essai chez votre partenaire est terminé',
+      todo: 'Une semaine après la fin, seul ce que vous lancez vous-même sera sauvegardé. Demandez un forfait à votre partenaire.',
+    },
+    trial_ended_waiting: {
+      short:
+        'votre essai chez votre partenaire est terminé : seul ce que vous lancez vous-même est sauvegardé',
+      todo: 'Demandez un forfait à votre partenaire. Avec le paramètre partner.afterTrial, les autres sauvegardes attendent jusque-là.',
+    },
+    no_plan: {
+      short: 'aucun forfait de votre partenaire n’est en vigueur',
+      todo: 'Les sauvegardes et les restaurations continuent, et les programmes ont la limite de l’essai gratuit. Si cela persiste, dites-le à votre partenaire.',
+    },
+    enrollment_unreadable: {
+      short: 'ce qu’il faut à cet ordinateur pour informer votre partenaire est illisible',
+      todo: `Les sauvegardes et les restaurations continuent, mais votre partenaire n’en apprend rien. Exécutez ceci, puis inscrivez de nouveau l’ordinateur : ${holdfast`enroll --leave`}`,
     },
   },
   toJobs: 'Voir les tâches',

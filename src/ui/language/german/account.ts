@@ -1,3 +1,4 @@
+import { holdfast } from '../../agent/program.ts';
 import type { Texts } from '../english/english.ts';
 
 export const account: Texts['account'] = {
@@ -20,6 +21,21 @@ export const account: Texts['account'] = {
   enrollDo: 'Anmelden',
   enrolling: 'Wird angemeldet …',
   enrollFailed: 'Der Rechner konnte nicht angemeldet werden.',
+  enrollProblems: {
+    address:
+      'Die Adresse des Dienstes muss eine Webadresse sein, die mit https:// beginnt, ohne Benutzername, Kennwort oder Anfrage.',
+    token:
+      'Das Token ist unbekannt, schon benutzt oder abgelaufen. Bitten Sie Ihren Partner um ein neues: Jedes gilt einmal, 15 Minuten lang.',
+    customer_suspended:
+      'Ihr Konto beim Partner ist gesperrt. Bitten Sie ihn, es freizugeben; das Token gilt dann noch, innerhalb seiner 15 Minuten.',
+    partner_suspended: 'Das Konto Ihres Partners beim Dienst ist gesperrt. Fragen Sie Ihren Partner.',
+    plan_full:
+      'Ihr Tarif hat keinen Platz für ein weiteres Gerät. Bitten Sie Ihren Partner um einen größeren, oder darum, ein Gerät zu entfernen. Das Token gilt weiter.',
+    unreachable:
+      'Der Dienst ist nicht erreichbar. Prüfen Sie Adresse und Netz, und versuchen Sie es noch einmal. Gilt das Token dann nicht mehr, bitten Sie um ein neues.',
+    refused: 'Der Dienst hat die Anfrage abgelehnt. Prüfen Sie die Adresse, oder versuchen Sie es später.',
+    reply_invalid: 'An dieser Adresse ist kein Partnerdienst.',
+  },
   standing: 'Zustand',
   standings: { active: 'Aktiv', suspended: 'Gesperrt', trial_expired: 'Probe ist vorbei' },
   enrolledAt: 'Angemeldet',
@@ -29,6 +45,15 @@ export const account: Texts['account'] = {
   graceUntil: 'Ohne den Dienst bis',
   device: 'Gerät',
   customer: 'Kunde',
+  reportProblems: {
+    device_removed:
+      'Ihr Partner hat diesen Rechner aus seiner Liste entfernt; ihm wird nichts mehr berichtet. Um ihn auch hier abzumelden, melden Sie ihn vom Partnerdienst ab.',
+    partner_suspended:
+      'Das Konto Ihres Partners beim Dienst ist gesperrt. Berichte warten, bis es wieder aktiv ist.',
+    unreachable: `Der Dienst ist nicht erreichbar. Berichte warten bis dahin. Warum, sagt: ${holdfast`enroll --status`}`,
+    refused: `Der Dienst nimmt keine Berichte an. Es wird weiter versucht. Warum, sagt: ${holdfast`enroll --status`}`,
+    reply_invalid: `Die Antworten des Dienstes ergeben keinen Sinn. Es wird weiter versucht. Mehr sagt: ${holdfast`enroll --status`}`,
+  },
   leave: 'Abmelden …',
   leaveQuestion:
     'Nichts wird mehr berichtet, wartende Ergebnisse werden vergessen, und der Tarif der Einstellungen gilt. Ihre Sicherungen bleiben, wie sie sind. Ihr Partner führt den Rechner weiter, bis er ihn entfernt.',

@@ -11,9 +11,9 @@ export const overview: Texts['overview'] = {
   more: (count) => (count === 1 ? 'und noch etwas' : `und ${count} weitere Dinge`),
   moreFiles: (shown) => `${shown} weitere`,
   prefaces: [
+    'Geschützt, aber: ',
     'Geschützt, aber ',
     'Geschützt, außer ',
-    'Geschützt vor Versehen, nicht vor einer kaputten Platte: ',
     'Noch nicht geschützt: ',
     'Nicht geschützt: ',
   ],
@@ -170,6 +170,43 @@ export const overview: Texts['overview'] = {
     catalog: {
       short: 'manche Stände lassen sich nicht ganz durchsehen',
       todo: 'Das wird von selbst wieder versucht. Bleibt es dabei, prüfen Sie die Daten: Das sagt, was beschädigt ist.',
+    },
+    device_removed: {
+      short: 'Ihr Partner kümmert sich nicht mehr um diesen Rechner',
+      todo: 'Er hat ihn entfernt. Sicherungen und Wiederherstellungen laufen weiter. Damit ihm nichts mehr berichtet wird, melden Sie den Rechner vom Partnerdienst ab.',
+    },
+    repository_contradicted: {
+      short:
+        'ein Repository wurde durch eine ältere Kopie ersetzt, oder zwei Rechner schreiben hinein, als wären sie einer',
+      todo: `Der Partnerdienst kennt mehr davon, als da ist. Was fehlt, sagt: ${holdfast`check`}`,
+    },
+    account_suspended: {
+      short: 'Ihr Konto beim Partner ist gesperrt',
+      todo: 'Sicherungen und Wiederherstellungen laufen weiter. Kommt das unerwartet, fragen Sie Ihren Partner.',
+    },
+    account_suspended_waiting: {
+      short: 'Ihr Konto beim Partner ist gesperrt, gesichert wird nur, was Sie selbst anstoßen',
+      todo: 'Fragen Sie Ihren Partner. Wegen der Einstellung partner.whileSuspended warten die übrigen Sicherungen, bis das Konto wieder aktiv ist.',
+    },
+    trial_ended: {
+      short: 'Ihre Probe beim Partner ist vorbei',
+      todo: 'Sicherungen und Wiederherstellungen laufen weiter. Bitten Sie Ihren Partner um einen Tarif.',
+    },
+    trial_ended_stopping: {
+      short: 'Ihre Probe beim Partner ist vorbei',
+      todo: 'Eine Woche nach ihrem Ende wird nur noch gesichert, was Sie selbst anstoßen. Bitten Sie Ihren Partner um einen Tarif.',
+    },
+    trial_ended_waiting: {
+      short: 'Ihre Probe beim Partner ist vorbei, gesichert wird nur, was Sie selbst anstoßen',
+      todo: 'Bitten Sie Ihren Partner um einen Tarif. Wegen der Einstellung partner.afterTrial warten die übrigen Sicherungen bis dahin.',
+    },
+    no_plan: {
+      short: 'es gilt kein Tarif Ihres Partners',
+      todo: 'Sicherungen und Wiederherstellungen laufen weiter; für Programme gilt die Grenze der kostenlosen Probe. Bleibt es dabei, sagen Sie es Ihrem Partner.',
+    },
+    enrollment_unreadable: {
+      short: 'was dieser Rechner für Berichte an Ihren Partner braucht, ist nicht lesbar',
+      todo: `Sicherungen und Wiederherstellungen laufen weiter, aber Ihr Partner erfährt nichts davon. Führen Sie dies aus, und melden Sie den Rechner dann neu an: ${holdfast`enroll --leave`}`,
     },
   },
   toJobs: 'Zu den Aufträgen',

@@ -1,3 +1,4 @@
+import { holdfast } from '../../agent/program.ts';
 import type { Texts } from '../english/english.ts';
 
 export const account: Texts['account'] = {
@@ -20,6 +21,21 @@ export const account: Texts['account'] = {
   enrollDo: 'Vincular',
   enrolling: 'Vinculando…',
   enrollFailed: 'El equipo no se ha vinculado.',
+  enrollProblems: {
+    address:
+      'La dirección del servicio debe ser una dirección web que empiece por https://, sin nombre de usuario, contraseña ni consulta.',
+    token:
+      'El token no existe, ya se usó o ha caducado. Pida otro a su proveedor: cada uno sirve una sola vez, durante 15 minutos.',
+    customer_suspended:
+      'Su cuenta con el proveedor está suspendida. Pídale que la reactive; el token servirá entonces, dentro de sus 15 minutos.',
+    partner_suspended: 'La cuenta de su proveedor en el servicio está suspendida. Pregunte a su proveedor.',
+    plan_full:
+      'Su plan no tiene sitio para otro dispositivo. Pida a su proveedor un plan mayor o que quite un dispositivo. El token se puede usar de nuevo.',
+    unreachable:
+      'No se puede contactar con el servicio. Revise la dirección y la red, e inténtelo de nuevo. Si entonces se rechaza el token, pida otro.',
+    refused: 'El servicio rechazó la petición. Revise la dirección o inténtelo más tarde.',
+    reply_invalid: 'En esta dirección no hay ningún servicio de proveedor.',
+  },
   standing: 'Estado',
   standings: { active: 'Activo', suspended: 'Suspendido', trial_expired: 'Prueba terminada' },
   enrolledAt: 'Vinculado',
@@ -29,6 +45,15 @@ export const account: Texts['account'] = {
   graceUntil: 'Sin el servicio, hasta',
   device: 'Dispositivo',
   customer: 'Cliente',
+  reportProblems: {
+    device_removed:
+      'Su proveedor ha quitado este equipo de su lista; ya no se le informa de nada. Para terminar también aquí, desvincule el equipo del servicio del proveedor.',
+    partner_suspended:
+      'La cuenta de su proveedor en el servicio está suspendida. Los informes esperan a que vuelva a estar activa.',
+    unreachable: `No se puede contactar con el servicio. Los informes esperan hasta entonces. Esto indica por qué: ${holdfast`enroll --status`}`,
+    refused: `El servicio no acepta los informes. Se sigue intentando. Esto indica por qué: ${holdfast`enroll --status`}`,
+    reply_invalid: `Las respuestas del servicio no tienen sentido. Se sigue intentando. Esto dice más: ${holdfast`enroll --status`}`,
+  },
   leave: 'Desvincular…',
   leaveQuestion:
     'Ya no se informa de nada, se descartan los resultados pendientes de enviar y pasa a valer el plan de la configuración. Sus copias de seguridad quedan como están. Su proveedor sigue teniendo el equipo en su lista hasta que lo quite de ella.',

@@ -10,13 +10,7 @@ export const overview: Texts['overview'] = {
   quoted: (name) => `«${name}»`,
   more: (count) => (count === 1 ? 'y una cosa más' : `y ${count} cosas más`),
   moreFiles: (shown) => `${shown} más`,
-  prefaces: [
-    'Protegido, pero ',
-    'Protegido, excepto ',
-    'Protegido contra descuidos, no contra un fallo del disco: ',
-    'Todavía sin protección: ',
-    'Sin protección: ',
-  ],
+  prefaces: ['Protegido, pero ', 'Protegido, excepto ', 'Todavía sin protección: ', 'Sin protección: '],
   headline: {
     protected: ({ ago }) => `Protegido: última copia correcta ${ago}`,
     no_source: () => 'Sin protección: todavía no se ha elegido nada para copiar',
@@ -170,6 +164,43 @@ export const overview: Texts['overview'] = {
     catalog: {
       short: 'algunas instantáneas no se pueden examinar por completo',
       todo: 'Se vuelve a intentar automáticamente. Si sigue igual, ejecute una verificación: le dirá qué está dañado.',
+    },
+    device_removed: {
+      short: 'su proveedor ya no se ocupa de este equipo',
+      todo: 'Lo ha quitado de su lista. Las copias y las restauraciones continúan. Para no informarle de nada más, desvincule el equipo del servicio del proveedor.',
+    },
+    repository_contradicted: {
+      short:
+        'un repositorio se sustituyó por una copia anterior, o dos equipos escriben en él como si fueran uno solo',
+      todo: `El servicio del proveedor conoce más de lo que hay en él. Esto indica qué falta: ${holdfast`check`}`,
+    },
+    account_suspended: {
+      short: 'su cuenta con el proveedor está suspendida',
+      todo: 'Las copias y las restauraciones continúan. Si no lo esperaba, pregunte a su proveedor.',
+    },
+    account_suspended_waiting: {
+      short: 'su cuenta con el proveedor está suspendida y solo se hacen las copias que usted inicia',
+      todo: 'Pregunte a su proveedor. Por el ajuste partner.whileSuspended, las demás copias esperan a que la cuenta vuelva a estar activa.',
+    },
+    trial_ended: {
+      short: 'su prueba con el proveedor ha terminado',
+      todo: 'Las copias y las restauraciones continúan. Pida un plan a su proveedor.',
+    },
+    trial_ended_stopping: {
+      short: 'su prueba con el proveedor ha terminado',
+      todo: 'Una semana después de terminar, solo se harán las copias que usted inicie. Pida un plan a su proveedor.',
+    },
+    trial_ended_waiting: {
+      short: 'su prueba con el proveedor ha terminado y solo se hacen las copias que usted inicia',
+      todo: 'Pida un plan a su proveedor. Por el ajuste partner.afterTrial, las demás copias esperan hasta entonces.',
+    },
+    no_plan: {
+      short: 'no hay en vigor ningún plan de su proveedor',
+      todo: 'Las copias y las restauraciones continúan, y los programas tienen el límite de la prueba gratuita. Si sigue igual, avise a su proveedor.',
+    },
+    enrollment_unreadable: {
+      short: 'no se puede leer lo que este equipo necesita para informar a su proveedor',
+      todo: `Las copias y las restauraciones continúan, pero su proveedor no se entera. Ejecute esto y vuelva a vincular el equipo: ${holdfast`enroll --leave`}`,
     },
   },
   toJobs: 'Ver las tareas',

@@ -39,7 +39,7 @@ export function ChecksCard(): JSX.Element | null {
   );
 }
 
-const TAGS = { good: 'ok', warning: 'warning', bad: 'error' } as const;
+const TAGS = { warning: 'warning', bad: 'error' } as const;
 
 function Concern({
   statement,
@@ -54,7 +54,7 @@ function Concern({
     <>
       {isHeadline ? null : (
         <>
-          <Tag look={level}>{status[TAGS[level]]}</Tag>{' '}
+          {level === 'good' ? null : <Tag look={level}>{status[TAGS[level]]}</Tag>}{' '}
           <strong>
             <Said statement={statement} isDetail />
           </strong>{' '}

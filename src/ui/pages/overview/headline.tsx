@@ -14,23 +14,34 @@ export interface Sentence {
   readonly own: readonly string[];
 }
 
-interface Check {
-  readonly name: string;
-  readonly message: string;
+type Check = Pick<Overview['checks'][number], 'name' | 'code' | 'message'>;
+
+interface CheckWords {
+  readonly short: string;
+  readonly todo: string;
+}
+
+/** The words for what the check behind a statement says; undefined for a check of a newer agent, or none. */
+export function checkWords({
+  check,
+  check_code: code,
+}: Pick<Statement, 'check' | 'check_code'>): CheckWords | undefined {
+  const words: Readonly<Partial<Record<string, CheckWords>>> = t.overview.checks;
+  return words[code ?? check ?? ''];
+}
+
+function saidBy({ check, check_code: wanted }: Statement, checks: readonly Check[]): string {
+  return checks.find(({ name, code }) => name === check && (code ?? null) === wanted)?.message ?? '';
 }
 
 /** Turns a statement of the agent into a sentence in the reader's language. */
 export function sentenceOf(said: Statement, checks: readonly Check[], nowMs = Date.now()): Sentence {
   const { code, since, to, names, reason, figures } = said;
   const number = (figure: string): number => figures[figure] ?? 0;
-  const short = said.check === null ? undefined : t.overview.checks[said.check]?.short;
+  const short = checkWords(said)?.short;
   const files = filesBelow(said);
   const own =
-    code === 'files_unread'
-      ? files
-      : said.check === null
-        ? names.map(nameOf)
-        : [checks.find(({ name }) => name === said.check)?.message ?? ''];
+    code === 'files_unread' ? files : said.check === null ? names.map(nameOf) : [saidBy(said, checks)];
   const text = t.overview.headline[code]({
     names: formatList(names.map(() => '{}')),
     sources: names.length,

@@ -3,11 +3,12 @@ import type { AnyJob } from '../../../api/schemas/page/jobs.ts';
 import type { Statement } from '../../../api/schemas/page/overview.ts';
 import { t } from '../../language/language.ts';
 import { hrefOf } from '../../parts/route.ts';
+import { checkWords } from './headline.tsx';
 
 /** Empty when there is nothing to do. */
 export function todoOf(statement: Statement): string {
   const { code, reason, check, figures } = statement;
-  if (check !== null) return t.overview.checks[check]?.todo ?? '';
+  if (check !== null) return checkWords(statement)?.todo ?? '';
   const isUnexplained = code === 'never_backed_up' || code === 'overdue';
   const unexplained = figures['paused'] === 1 ? 'paused' : 'none';
   const remedy = t.overview.remedies[reason ?? (isUnexplained ? unexplained : '')];

@@ -32,9 +32,7 @@ export function PartnerCard({
     <Card title={account.partner}>
       {partner.problem === null ? null : (
         <Notice look="warning">
-          <p>
-            <Own>{partner.problem}</Own>
-          </p>
+          <p>{account.reportProblems[partner.problem]}</p>
         </Notice>
       )}
       <Facts rows={factsOf(partner)} />
@@ -144,13 +142,20 @@ export function EnrollCard({ onEnrolled }: { readonly onEnrolled: () => void }):
   );
 }
 
-/** Error codes that are usually about storage are about the service here, so its own words are shown. */
-function EnrollProblem({ error }: { readonly error: AskError }): JSX.Element {
+/** Error codes that are usually about storage are about the service here, so the reason counts. */
+export function EnrollProblem({
+  error,
+}: {
+  readonly error: Pick<AskError, 'code' | 'details' | 'message'>;
+}): JSX.Element {
+  const { reason } = error.details;
+  const words: Readonly<Partial<Record<string, string>>> = t.account.enrollProblems;
+  const said = error.code === 'OFFLINE' ? t.problems[error.code] : words[String(reason)];
   return (
     <Notice look="bad" urgent>
       <div>
         <p>{t.account.enrollFailed}</p>
-        <p>{error.code === 'OFFLINE' ? t.problems[error.code] : <Own>{error.message}</Own>}</p>
+        <p>{said ?? <Own>{error.message}</Own>}</p>
       </div>
     </Notice>
   );

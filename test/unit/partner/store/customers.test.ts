@@ -50,6 +50,8 @@ describe.each(STORE_KINDS)('customers on %s', (kind) => {
       storageUsedBytes: 0,
       storageLimitBytes: 10 * 2 ** 30,
       devicesCount: 0,
+      devicesLate: 0,
+      devicesFailing: 0,
       lastBackup: null,
       createdAt: site.clock.now(),
       updatedAt: site.clock.now(),
@@ -92,6 +94,68 @@ describe.each(STORE_KINDS)('customers on %s', (kind) => {
     } while (before !== undefined);
     expect(seen).toEqual(ids);
     expect(await store.customers.count(partnerId)).toBe(10);
+  });
+
+  it('are found by a part of a name, an address or a number, whatever it has in it', async () => {
+    const ada = await someCustomer(store, partnerId, { name: 'Bakery 100% Ada', email: 'ada@bread.example' });
+    const bob = await someCustomer(store, partnerId, { name: 'Bob', externalId: 'CRM_17' });
+    const found = async (search: string): Promise<readonly string[]> =>
+      (await store.customers.list(partnerId, { limit: 9, search })).items.map(({ id }) => id);
+    expect(await found('bakery')).toEqual([ada.id]);
+    expect(await found('BREAD.example')).toEqual([ada.id]);
+    expect(await found('crm_1')).toEqual([bob.id]);
+    expect(await found('0%')).toEqual([ada.id]);
+    for (const nothing of ['crm-1', '_', '\\', "'"])
+      expect(await found(nothing)).toEqual(nothing === '_' ? [bob.id] : []);
+    expect(await store.customers.count(partnerId, { search: 'b' })).toBe(2);
+  });
+
+  it('need attention when a backup is late or failed, a plan is full, or a trial is at its end', async () => {
+    const trial = await someCustomer(store, partnerId, { planId: PLAN.trial });
+    const [late, failing, full, fine] = [
+      await someCustomer(store, partnerId),
+      await someCustomer(store, partnerId),
+      await someCustomer(store, partnerId),
+      await someCustomer(store, partnerId),
+    ];
+    const now = (): number => site.clock.now();
+    const ids = new Map<string, string>();
+    for (const { id } of [late, failing, full, fine]) {
+      const { device } = await someDevice(store, partnerId, id);
+      ids.set(id, device.id);
+      const isFull = id === full.id;
+      const outcome = backup(now(), id === failing.id ? { status: 'failed', errorCode: 'READ_ERROR' } : {});
+      await store.reports.accept(
+        partnerId,
+        device.id,
+        report(1, {
+          expectedEverySeconds: id === late.id ? 3_600 : 30 * 86_400,
+          storage: { bytes: isFull ? full.storageLimitBytes + 1 : full.storageLimitBytes, at: now() },
+          results: [outcome],
+        }),
+      );
+    }
+    const needing = async (): Promise<readonly string[]> =>
+      (await store.customers.list(partnerId, { limit: 9, attentionBefore: now() + 7 * DAY })).items.map(
+        ({ id }) => id,
+      );
+    expect(await needing()).toEqual([full.id, failing.id]);
+    site.clock.jump(7 * DAY + 1);
+    await store.devices.markMissed(10);
+    expect(await needing()).toEqual([full.id, failing.id, late.id, trial.id]);
+    expect(await store.customers.count(partnerId, { attentionBefore: now() + 7 * DAY })).toBe(4);
+    expect(await store.customers.count(partnerId, { trialEndsBefore: now() + 7 * DAY })).toBe(1);
+    expect(await store.customers.get(partnerId, late.id)).toMatchObject({
+      devicesLate: 1,
+      devicesFailing: 0,
+    });
+    expect(await store.customers.get(partnerId, failing.id)).toMatchObject({
+      devicesLate: 0,
+      devicesFailing: 1,
+    });
+    // A device that was removed is nobody's trouble any more.
+    await store.devices.remove(partnerId, ids.get(late.id) ?? '', OWNER);
+    expect(await needing()).toEqual([full.id, failing.id, trial.id]);
   });
 
   it('are found by status, plan and external id', async () => {

@@ -117,10 +117,21 @@ describe.each(STORE_KINDS)('devices on %s', (kind) => {
   it('do not enroll for a customer or partner that is suspended', async () => {
     const token = await newToken();
     await store.customers.suspend(partnerId, customerId, OWNER);
-    await expect(store.enrollment.enroll(token, LAPTOP, null)).rejects.toEqual(refused);
+    await expect(store.enrollment.enroll(token, LAPTOP, null)).rejects.toMatchObject({
+      code: 'ENROLLMENT_TOKEN_INVALID',
+      details: { reason: 'customer_suspended' },
+    });
+    await expect(newToken()).rejects.toMatchObject({
+      code: 'FORBIDDEN',
+      message: 'The customer is suspended, so no device can be enrolled. Resume the customer first.',
+      details: { reason: 'customer_suspended' },
+    });
     await store.customers.resume(partnerId, customerId, OWNER);
     await store.partners.setStatus(partnerId, 'suspended', OWNER);
-    await expect(store.enrollment.enroll(token, LAPTOP, null)).rejects.toEqual(refused);
+    await expect(store.enrollment.enroll(token, LAPTOP, null)).rejects.toMatchObject({
+      code: 'ENROLLMENT_TOKEN_INVALID',
+      details: { reason: 'partner_suspended' },
+    });
     await store.partners.setStatus(partnerId, 'active', OWNER);
     await store.enrollment.enroll(token, LAPTOP, null);
   });

@@ -31,6 +31,23 @@ describe.each(STORE_KINDS)('sessions on %s', (kind) => {
     expect(await store.sessions.find(token)).toBeUndefined();
   });
 
+  it('end with the second factor when the access to the account is reset', async () => {
+    await store.partners.setTotp(partnerId, 'sealed', OWNER);
+    const { token } = await store.sessions.create(partnerId, OWNER);
+    const operator = { name: 'operator', keyId: null, ip: null };
+    await store.partners.resetAccess(partnerId, 'another hash', operator);
+    expect(await store.sessions.find(token)).toBeUndefined();
+    expect(await store.partners.findLogin('acme@example.com')).toMatchObject({
+      passwordHash: 'another hash',
+      totpSecret: null,
+      hasTotp: false,
+    });
+    const { items } = await store.audit.list(partnerId, { limit: 1 });
+    expect(items).toMatchObject([
+      { action: 'partner.access_reset', actor: operator, before: null, after: null },
+    ]);
+  });
+
   it('end when they are long unused, and after their time however much they are used', async () => {
     const [used, unused] = [
       await store.sessions.create(partnerId, OWNER),
