@@ -197,7 +197,11 @@ describe('the settings', () => {
     ['plan', 'plan', 'set it back to free_trial'],
     ['requireEncryption', 'requireEncryption', 'set it back to false'],
     ['restore', 'restore.allowedRoots', 'set it back to its default'],
-    ['destinations.n.untested', 'destinations.n', 'leaves out destinations.n.untested, which would set it back'],
+    [
+      'destinations.n.untested',
+      'destinations.n',
+      'leaves out destinations.n.untested, which would set it back',
+    ],
   ])('a request that leaves out %s is told so, and what to send', async (name, where, text) => {
     write(
       JSON.stringify({
