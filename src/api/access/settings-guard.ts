@@ -95,7 +95,7 @@ function leftOut(
   written: unknown,
 ): ApiError | undefined {
   if (written === undefined) {
-    const value = typeof wanted === 'object' ? 'its default' : String(wanted);
+    const value = typeof wanted === 'string' || typeof wanted === 'boolean' ? String(wanted) : 'its default';
     const shown = shownKeyPath(path);
     return new ApiError('FORBIDDEN', `The request leaves out ${shown}, which would set it back to ${value}`, {
       hint: 'Send back what GET /settings gave.',
