@@ -78,7 +78,7 @@ export function referencePage(document: JsonObject, look: ReferenceLook): string
 ${appendix.map(({ id, title }) => `<h2><a href="#${id}">${text(title)}</a></h2>`).join('')}<h2><a href="#errors">Error codes</a></h2></nav>
 <main id="content" tabindex="-1">
 <h1>${text(field(info, 'title'))} <small class="quiet">${text(field(info, 'version'))}</small></h1>
-${look.introduction}
+<div data-lead>${look.introduction}</div>
 ${look.access}
 <p data-found role="status" class="quiet"></p>
 <details class="about" id="rules"><summary>Rules for every request</summary>${prose(field(info, 'description'))}

@@ -97,13 +97,29 @@ export function typeOf(read: Reader, schema: Json): string {
       .join(' or ');
   }
   const listed = list(field(schema, 'enum'));
-  if (listed.length > 0) return listed.map(code).join(', ');
+  const given = defaultOf(schema);
+  if (listed.length > 0) return [...listed.map(code), ...given].join(', ');
   if (kinds.includes('array')) return orNull(kinds, `list of ${typeOf(read, read(schema, 'items'))}`);
   const bounds = BOUNDS.flatMap(([name, word]) => {
     const bound = field(schema, name);
-    return bound === null ? [] : [`${word} ${code(bound)}`];
+    if (bound === null || (name === 'pattern' && !isTelling(schema))) return [];
+    return [`${word} ${code(bound)}`];
   });
-  return [kinds.join(' or '), ...bounds].filter((part) => part !== '').join(', ');
+  const words = [kinds.join(' or '), ...lengthOf(schema), ...bounds, ...given];
+  return words.filter((part) => part !== '').join(', ');
+}
+
+/** How many characters a text has. */
+function lengthOf(schema: Json): readonly string[] {
+  const [least, most] = [field(schema, 'minLength'), field(schema, 'maxLength')];
+  if (most === null) return least === null ? [] : [`at least ${code(least)} characters`];
+  return [least === null ? `at most ${code(most)} characters` : `${code(least)} to ${code(most)} characters`];
+}
+
+/** Those of the parts of an object say more than that of the whole. */
+function defaultOf(schema: Json): readonly string[] {
+  const value = field(schema, 'default');
+  return value === null || isObject(schema) ? [] : [`default ${code(value)}`];
 }
 
 /** What is met in many places has a title, and is explained in one of them. */
@@ -124,14 +140,18 @@ function orNull(kinds: readonly string[], text: string): string {
   return kinds.includes('null') ? `${text}, or null` : text;
 }
 
+/** Characters of a pattern that is read at a glance; of a longer one the meaning says more. */
+const LONGEST_PATTERN = 40;
+
+function isTelling(schema: Json): boolean {
+  return field(schema, 'format') === null && text(field(schema, 'pattern')).length <= LONGEST_PATTERN;
+}
+
 const BOUNDS = [
   ['minimum', 'at least'],
   ['maximum', 'at most'],
-  ['minLength', 'at least this many characters:'],
-  ['maxLength', 'at most this many characters:'],
   ['format', 'as'],
   ['pattern', 'matches'],
-  ['default', 'default'],
 ] as const;
 
 export function examples(content: Json): string {

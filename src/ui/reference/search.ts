@@ -23,6 +23,8 @@ export function searchIn(page: Document): void {
   const about = page.querySelector<HTMLDetailsElement>('#rules');
   const appendix = page.querySelector<HTMLDetailsElement>('#settings');
   const errors = page.querySelector('#errors')?.closest('section') ?? null;
+  const lead = page.querySelector<HTMLElement>('[data-lead]');
+  const access = page.querySelector('[data-access-part]');
   field.hidden = false;
 
   const search = (): void => {
@@ -32,7 +34,12 @@ export function searchIn(page: Document): void {
       element.hidden = !words.every((word) => text.includes(word));
     for (const { element, link } of operations) if (link !== null) link.hidden = element.hidden;
     for (const group of page.querySelectorAll<HTMLElement>('[data-group]'))
-      group.hidden = group.querySelector('details.operation:not([hidden]), tbody tr:not([hidden])') === null;
+      group.hidden = group.querySelector(FOUND) === null;
+    for (const contents of page.querySelectorAll<HTMLElement>('nav ul')) {
+      contents.hidden = contents.querySelector('li:not([hidden])') === null;
+      if (contents.previousElementSibling instanceof HTMLElement)
+        contents.previousElementSibling.hidden = contents.hidden;
+    }
     for (const [details, inside] of [
       [about, rules],
       [appendix, settings],
@@ -43,6 +50,12 @@ export function searchIn(page: Document): void {
     }
     if (isSearch) about?.after(errors ?? '');
     else errors?.parentElement?.append(errors);
+    // What was found is seen at once. A token can still be entered, below.
+    if (lead !== null) lead.hidden = isSearch;
+    if (access !== null) {
+      if (isSearch) access.parentElement?.append(access);
+      else lead?.after(access);
+    }
     found.textContent = isSearch ? countOf({ rules, codes, settings, operations }) : '';
   };
   field.addEventListener('input', search);
@@ -53,6 +66,9 @@ export function searchIn(page: Document): void {
     field.focus();
   });
 }
+
+/** What a search can leave in a section: rows within a request are shown with it. */
+const FOUND = 'details.operation:not([hidden]), tbody tr:not([hidden], details.operation tr)';
 
 interface Part {
   readonly element: HTMLElement;
