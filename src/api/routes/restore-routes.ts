@@ -7,6 +7,7 @@ import {
   pathOf,
   textOfBytes,
 } from '../../base/byte-path.ts';
+import { BugError, HoldfastError } from '../../base/errors.ts';
 import type { Agent, SnapshotSummary } from '../../jobs/agent.ts';
 import type { RestoreSpec } from '../../jobs/job.ts';
 import { ApiError } from '../wire/api-error.ts';
@@ -41,6 +42,7 @@ export function restoreRoutes(app: ApiApp, parts: ResourceParts): void {
       const asked = (body.paths ?? []).map(readRestorePath);
       const snapshot = await findSnapshot(parts.agent, body);
       const paths = asked.map((path) => parts.agent.pathIn(snapshot, path));
+      await requirePaths(parts.agent, snapshot, paths);
       const spec: RestoreSpec = {
         type: 'restore',
         destination: snapshot.destination,
@@ -96,6 +98,27 @@ function readRestorePath(path: RequestPath, index: number): ByteString {
     typeof path === 'string' ? readPath(field, path) : readPathB64(`${field}.path_b64`, path.path_b64);
   // Normalised in the same way as when the path is looked up in the snapshot.
   return pathOf(pathNames(bytes));
+}
+
+/**
+ * Refuses a path that the catalog knows not to be in the snapshot. Where it does not know, as in a snapshot that is
+ * still being listed, the job finds out.
+ * @throws {RequestError} PATH_NOT_IN_SNAPSHOT
+ */
+async function requirePaths(
+  agent: Agent,
+  { id }: SnapshotSummary,
+  paths: readonly ByteString[],
+): Promise<void> {
+  for (const path of paths) {
+    if (path === '/') continue;
+    try {
+      await agent.entry(id, path);
+    } catch (error) {
+      const isUnknown = error instanceof HoldfastError && !(error instanceof BugError);
+      if (!isUnknown || error.code === 'PATH_NOT_IN_SNAPSHOT') throw error;
+    }
+  }
 }
 
 /** Keeps text as text, so that a job shows its paths in one form. */
