@@ -52,6 +52,7 @@ export function memoryAgent(clock: () => Clock): MemoryAgent {
   const events: AgentEvent[] = [];
   const wakers = new Set<() => void>();
   let made = 0;
+  const missing = new Set<string>();
   const state: Pick<
     MemoryAgent,
     'asked' | 'lines' | 'summaries' | 'items' | 'fileVersions' | 'changes' | 'contents'
@@ -62,7 +63,6 @@ export function memoryAgent(clock: () => Clock): MemoryAgent {
     items: [],
     fileVersions: [],
     changes: [],
-    missing: new Set<string>(),
     contents: new Map(),
   };
 
@@ -154,6 +154,7 @@ export function memoryAgent(clock: () => Clock): MemoryAgent {
     ...testAgent({ ...idleClock, now: () => clock().now() }),
     ...state,
     added,
+    missing,
     get listeners() {
       return wakers.size;
     },
@@ -162,6 +163,7 @@ export function memoryAgent(clock: () => Clock): MemoryAgent {
     tell,
     clear() {
       added.clear();
+      missing.clear();
       const { contents, ...lists } = state;
       contents.clear();
       for (const list of Object.values(lists)) list.length = 0;
@@ -238,7 +240,7 @@ export function memoryAgent(clock: () => Clock): MemoryAgent {
     },
     snapshot: async (id) => requireSnapshot(id === 'latest' ? (state.summaries.at(-1)?.id ?? id) : id),
     entry: async (_snapshot, path) => {
-      if (state.missing.has(path))
+      if (missing.has(path))
         throw new RequestError('PATH_NOT_IN_SNAPSHOT', `${path} is not in the backup`, { hint: 'Look.' });
       throw new RequestError('SERVICE_UNAVAILABLE', 'The files are still being listed');
     },
