@@ -64,11 +64,11 @@ export function repliesOf(read: Reader, operation: Json, known: KnownReplies): s
   ]);
   const isGood = ([status]: [string, Json]): boolean => status.startsWith('2');
   const good = replies.filter(isGood).map(([status, reply]) => goodReply(read, status, reply, known));
-  const errors = replies
-    .filter((one) => !isGood(one))
-    .map(([status, reply]) => errorRow(read, status, reply, known));
+  const bad = replies.filter((one) => !isGood(one));
+  const errors = bad.map(([status, reply]) => errorRow(read, status, reply, known));
+  const shown = bad.flatMap(([, reply]) => entries(field(reply, 'content')).map(([, one]) => examples(one)));
   if (errors.length === 0) return good.join('');
-  return `${good.join('')}<h3>Errors</h3>${table(['Status', 'Code', 'Meaning'], errors)}`;
+  return `${good.join('')}<h3>Errors</h3>${table(['Status', 'Code', 'Meaning'], errors)}${shown.join('')}`;
 }
 
 function goodReply(read: Reader, status: string, reply: Json, known: KnownReplies): string {

@@ -142,10 +142,20 @@ export const ERROR_CODES = {
     "The request comes from another site's page.",
   ),
   PARTNER_SUSPENDED: entry(403, 'never', 'Partner suspended', 'The account is suspended.'),
-  NOT_FOUND: entry(404, 'never', 'Not found', 'There is no such route; or, where no other code is about it, nothing with that id.'),
+  NOT_FOUND: entry(
+    404,
+    'never',
+    'Not found',
+    'There is no such route; or, where no other code is about it, nothing with that id.',
+  ),
   BACKUP_NOT_FOUND: entry(404, 'never', 'Backup not found', 'There is no backup job with that id.'),
   RESTORE_NOT_FOUND: entry(404, 'never', 'Restore not found', 'There is no restore job with that id.'),
-  SNAPSHOT_NOT_FOUND: entry(404, 'never', 'Snapshot not found', 'There is no such snapshot; details.snapshot names it. Where others have one that could be meant, details.host or details.stored_by says whose.'),
+  SNAPSHOT_NOT_FOUND: entry(
+    404,
+    'never',
+    'Snapshot not found',
+    'There is no such snapshot; details.snapshot names it. Where others have one that could be meant, details.host or details.stored_by says whose.',
+  ),
   PATH_NOT_IN_SNAPSHOT: entry(
     404,
     'never',
@@ -164,7 +174,12 @@ export const ERROR_CODES = {
     'The route exists, but not for this method; the Allow header lists the methods it accepts.',
   ),
   REQUEST_TIMEOUT: entry(408, 'now', 'Request timeout', 'The request did not arrive in time.'),
-  JOB_NOT_CANCELABLE: entry(409, 'never', 'Job not cancelable', 'The job has already ended; details.status says how.'),
+  JOB_NOT_CANCELABLE: entry(
+    409,
+    'never',
+    'Job not cancelable',
+    'The job has already ended; details.status says how.',
+  ),
   QUEUE_FULL: entry(
     409,
     'later',
