@@ -62,7 +62,7 @@ function fieldRows(
 }
 
 /** Levels of nested fields that are shown. */
-const DEEPEST = 3;
+const DEEPEST = 4;
 
 /** A long name breaks before a dot, and not within a word. */
 function fieldName(names: readonly string[]): string {
