@@ -42,7 +42,6 @@ export function restoreRoutes(app: ApiApp, parts: ResourceParts): void {
       const asked = (body.paths ?? []).map(readRestorePath);
       const snapshot = await findSnapshot(parts.agent, body);
       const paths = asked.map((path) => parts.agent.pathIn(snapshot, path));
-      await requirePaths(parts.agent, snapshot, paths);
       const spec: RestoreSpec = {
         type: 'restore',
         destination: snapshot.destination,
@@ -52,6 +51,8 @@ export function restoreRoutes(app: ApiApp, parts: ResourceParts): void {
         target: await placeOf(body, paths.length > 0 ? paths : snapshot.paths.map(asByteString), parts),
         options: { ...RESTORE_DEFAULTS, ...body.options },
       };
+      // After the target: where nothing may be restored to is no place to learn what a snapshot has.
+      await requirePaths(parts.agent, snapshot, paths);
       return await jobs.answer(request, reply, await parts.agent.submit(spec, 'api', jobs.note(request)));
     },
   );
