@@ -15,10 +15,11 @@ export interface DesktopOptions extends Credentials, ConnectionOptions {
 
 export interface DesktopClient extends Calls<DesktopRoutes> {
   /**
-   * The job once it has completed. It costs one request an hour, however long the job takes.
+   * The job once it has completed: of what `post` resolves with, or of its promise. It costs one request an hour, however
+   * long the job takes.
    * @throws {HoldfastError} with the code of the job when it failed, or `JOB_CANCELED`
    */
-  waitForJob<J extends Job>(job: J, options?: WaitOptions<J>): Promise<J>;
+  waitForJob<J extends Job>(job: J | Promise<J>, options?: WaitOptions<J>): Promise<J>;
   /** What happens from now on, or since the event whose `id` is `after`; until the signal. One request an hour. */
   events(options?: Following): AsyncGenerator<Event & { readonly id: string | undefined }, void, undefined>;
 }

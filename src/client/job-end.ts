@@ -15,14 +15,16 @@ export interface WaitOptions<J extends Job> {
 }
 
 /**
- * The completed job.
+ * The completed job, of one or of a promise of one.
  * @throws {HoldfastError} with the code of the job when it failed, or `JOB_CANCELED`
  */
 export async function endOf<J extends Job>(
   connection: Connection,
-  job: J,
+  started: J | Promise<J>,
   { onProgress, signal }: WaitOptions<J> = {},
 ): Promise<J> {
+  const job = await started;
+  requireJob(job);
   if (hasEnded(job)) return completed(job);
   for await (const { data } of follow(connection, `/${job.type}/{id}/events`, {
     path: { id: job.id },
@@ -34,6 +36,15 @@ export async function endOf<J extends Job>(
     onProgress?.(now);
   }
   throw new Error('A stream is followed until the job has ended');
+}
+
+/** Whoever writes JavaScript can give anything: of what is no job no end would ever be heard. */
+function requireJob(given: unknown): void {
+  const { id, type, status } = (given ?? {}) as Partial<Job>;
+  if (typeof id === 'string' && typeof type === 'string' && typeof status === 'string') return;
+  throw new TypeError(
+    'waitForJob was given something else than a job. Give it what post("/backup", …), or another request that starts a job, resolves with.',
+  );
 }
 
 function isSame<J extends Job>(one: Job | Drill, other: J): one is J {

@@ -62,7 +62,7 @@ export function jobErrorOf(error: unknown, type: JobType): JobError {
   if (error instanceof HoldfastError && !(error instanceof BugError)) {
     return {
       code: codeOf(error, type),
-      message: sentences(error.message, error.hint),
+      message: sentences(error.message, error.hint, BY_REQUEST[error.code] ?? ''),
       details: { ...error.details, retry: error.retry, ...stateDetails(error, type) },
     };
   }
@@ -80,6 +80,12 @@ export function jobErrorOf(error: unknown, type: JobType): JobError {
   }
   return internalError(error);
 }
+
+/** The hint names a command. Whoever reads the job through the API has no use for it, and is told the request, too. */
+const BY_REQUEST: Readonly<Record<string, string>> = {
+  PATH_NOT_IN_SNAPSHOT: 'A program asks GET /files/versions.',
+  SNAPSHOT_NOT_FOUND: 'A program asks GET /snapshots.',
+};
 
 /** For a restore the error concerns its target, not the state directory, and a person waits for it, so it fails at once. */
 function stateDetails(error: HoldfastError, type: JobType): JobError['details'] {

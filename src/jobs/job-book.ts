@@ -66,7 +66,10 @@ export function createJobBook(
 
   const record = (id: string): JobRecord => {
     const found = jobs.record(id);
-    if (found === undefined) throw new RequestError('NOT_FOUND', `There is no job ${id}`);
+    if (found === undefined)
+      throw new RequestError('NOT_FOUND', `There is no job ${id}`, {
+        hint: 'Old jobs are removed. List those that there are.',
+      });
     return found;
   };
   const jobOf = (id: string): Job => jobs.get(id) ?? record(id).job;

@@ -127,7 +127,10 @@ export class Runner {
 
   #requireOpen(): void {
     if (this.#state !== 'closed') return;
-    throw new RequestError('SHUTTING_DOWN', 'The agent is being stopped', { retry: 'later' });
+    throw new RequestError('SHUTTING_DOWN', 'The agent is being stopped', {
+      hint: 'Ask again once it has been started again.',
+      retry: 'later',
+    });
   }
 
   /**
@@ -139,6 +142,7 @@ export class Runner {
     const { job } = book.record(id);
     if (isTerminal(job.status)) {
       throw new RequestError('JOB_NOT_CANCELABLE', `Job ${id} has already ended (${job.status})`, {
+        hint: 'There is nothing to cancel.',
         details: { status: job.status },
       });
     }

@@ -23,6 +23,17 @@ async function reference(origin: string, view = {}, hash = ''): Promise<OpenPage
   return shown;
 }
 
+/** Gets a token for the page with new credentials. */
+async function giveAccess(page: OpenPage['page'], name: string): Promise<void> {
+  const made: { readonly api_key: string; readonly secret: string } = JSON.parse(
+    await site.command(['credentials', 'create', '--name', name, '--json']),
+  );
+  await page.getByLabel('API key').fill(made.api_key);
+  await page.getByLabel('Secret').fill(made.secret);
+  await page.getByRole('button', { name: 'Get a token' }).click();
+  await page.getByText('The token is ready.').waitFor();
+}
+
 /** Opens an operation, and gives its form. */
 async function formOf({ page }: OpenPage, operation: string) {
   await page.locator(`#${operation} > summary`).click();
@@ -48,9 +59,27 @@ test('the search finds fields and errors as well as paths, and says how many', a
   const some = await visible.count();
   expect(some).toBeGreaterThan(0);
   expect(some).toBeLessThan(all);
-  await page.getByText(`${some} requests found.`).waitFor();
+  await page.getByText(`${some} requests.`).waitFor();
   await page.getByRole('searchbox').fill('PATH_NOT_IN_SNAPSHOT');
   expect(await page.locator('#errors ~ * tbody tr:visible').count()).toBe(1);
+  const requests = page.locator('#error-PATH_NOT_IN_SNAPSHOT td:last-child a');
+  await page.getByText(`Found: 1 error code, ${await requests.count()} requests.`).waitFor();
+  // Before the requests.
+  const [code, request] = await Promise.all([
+    page.locator('#errors').boundingBox(),
+    visible.first().boundingBox(),
+  ]);
+  expect(code?.y).toBeLessThan(request?.y ?? 0);
+  await requests.first().click();
+  await page.locator('#createRestore[open]').waitFor();
+  await page.getByRole('searchbox').fill('rate limit');
+  await page.getByText(/^Found: \d+ rules/).waitFor();
+  await page.locator('#rules p:visible', { hasText: 'Rate limit' }).waitFor();
+  await page.getByRole('searchbox').fill('deleted file');
+  await page.locator('#rules p:visible', { hasText: 'GET /files/versions' }).waitFor();
+  await page.locator('#listFiles').waitFor();
+  await page.getByRole('searchbox').fill('keepDaily');
+  await page.locator('#settings tr:visible', { hasText: 'retention.keepDaily' }).waitFor();
   await page.getByRole('searchbox').fill('xyzzy');
   await page.getByText('Nothing here has all of these words.').waitFor();
   await page.getByRole('searchbox').fill('');
@@ -98,16 +127,25 @@ test('a request is sent with the token that an API key gets, and shows the reply
   await list.getByText(/^400 /).waitFor();
 });
 
-test('what never ends is shown as it comes, and can be stopped', async () => {
-  const made: { readonly api_key: string; readonly secret: string } = JSON.parse(
-    await site.command(['credentials', 'create', '--name', 'stream', '--json']),
-  );
+test('a replacement of the settings begins with those that are there, and its command has the revision', async () => {
   const shown = await reference(site.origin);
   const { page } = shown;
-  await page.getByLabel('API key').fill(made.api_key);
-  await page.getByLabel('Secret').fill(made.secret);
-  await page.getByRole('button', { name: 'Get a token' }).click();
-  await page.getByText('The token is ready.').waitFor();
+  await giveAccess(page, 'settings');
+  const put = await formOf(shown, 'replaceSettings');
+  expect(await put.locator('[data-curl]').innerText()).toContain("'if-match: ");
+  await put.getByRole('button', { name: 'Fill in what is there now' }).click();
+  await put.getByText('This is what is there now.').waitFor();
+  const body = put.locator('[data-body]');
+  expect(JSON.parse(await body.inputValue())).toMatchObject({ settings: { plan: 'free_trial' } });
+  const revision = await put.getByLabel('If-Match').inputValue();
+  expect(await put.locator('[data-curl]').innerText()).toContain(`'if-match: ${revision}'`);
+  await put.getByRole('button', { name: 'Send' }).click();
+  await put.getByText(/^200 /).waitFor();
+});
+
+test('what never ends is shown as it comes, and can be stopped', async () => {
+  const shown = await reference(site.origin);
+  await giveAccess(shown.page, 'stream');
   const events = await formOf(shown, 'streamEvents');
   await events.getByRole('button', { name: 'Send' }).click();
   await events.getByText(/^200 /).waitFor();

@@ -98,6 +98,15 @@ function addBackup(changes: Partial<Job> = {}): Job {
   );
 }
 
+const ALARM = {
+  id: 'alm_burst_0_1a2b3c4d',
+  kind: 'burst',
+  source: '/home/ana',
+  at: 0,
+  text: '40,000 files of /home/ana were rewritten.',
+  facts: { files: 40_000 },
+  before: null,
+};
 const RUNNING = { status: 'running', phase: 'uploading', started_at: 0 } as const;
 const COMPLETED = { status: 'completed', result: 'success', phase: null, finished_at: 9 } as const;
 
@@ -108,17 +117,22 @@ describe('the stream of all events', () => {
     expect(stream.response.headers['content-type']).toBe('text/event-stream; charset=utf-8');
     const { id } = addBackup();
     agent.add({ type: 'drill', destination: 'default', files: 5 });
-    agent.tell({ kind: 'alarm', jobId: null, data: { reason: 'burst', files: 40_000 } });
+    agent.tell({ kind: 'alarm', jobId: null, data: { ...ALARM } });
+    agent.tell({ kind: 'config', jobId: null, data: { status: 'ok', error: null } });
+    agent.tell({ kind: 'status', jobId: null, data: { paused: true, until: 0 } });
     agent.change(id, COMPLETED);
-    await until(() => stream.events().length === 4);
+    await until(() => stream.events().length === 6);
     expect(stream.events()).toEqual([
       '2 job.created completed',
       '3 job.created queued',
       '4 alarm -',
-      '5 job.finished completed',
+      '5 config -',
+      '6 status -',
+      '7 job.finished completed',
     ]);
     judged('/v1/events', stream);
-    expect(stream.text()).toContain('"data":{"reason":"burst","files":40000}');
+    expect(stream.text()).toContain('"kind":"burst"');
+    expect(stream.text()).toMatch(/^retry: 3000\n\n/);
     expect(stream.text()).not.toContain('not for the stream');
     await stream.leave();
   });

@@ -385,6 +385,17 @@ describe('a restore', () => {
     expect(reply.json.data?.['paths']).toEqual(['/home/ana/a', { path_b64: odd }, '/home/ana/é']);
   });
 
+  test('is refused at once when a path is known not to be in the snapshot', async () => {
+    agent.summaries.push(summary('snap-1', 5));
+    agent.missing.add('/home/ana/gone');
+    const body = { snapshot_id: 'snap-1', in_place: true, paths: ['/home/ana/a', '/home/ana/gone'] };
+    await refused('POST', '/v1/restore', body, 'PATH_NOT_IN_SNAPSHOT');
+    expect(agent.added.size).toBe(0);
+    // Of what is not known yet the job tells.
+    await ask('POST', '/v1/restore', { body: { ...body, paths: ['/home/ana/a', '/'] } });
+    expect(spec().paths).toEqual(['/home/ana/a', '/']);
+  });
+
   test.each([
     ['neither target nor in_place', { snapshot_id: 'snap-1' }, 'MISSING_FIELD'],
     ['nothing to restore', { in_place: true }, 'MISSING_FIELD'],
@@ -683,6 +694,7 @@ describe('snapshots', () => {
       await refused(method, '/v1/snapshots/snap-2', undefined, 'SNAPSHOT_NOT_FOUND');
     }
     await refused('GET', '/v1/snapshots/snap-2/diff', undefined, 'SNAPSHOT_NOT_FOUND');
+    await refused('DELETE', '/v1/snapshots/latest', undefined, 'SNAPSHOT_NOT_FOUND');
   });
 
   test('are compared', async () => {
@@ -702,6 +714,11 @@ describe('snapshots', () => {
       undefined,
       'INVALID_CURSOR',
     );
+    const newest = agent.summaries.at(-1)?.id;
+    await list('/v1/snapshots/latest/diff');
+    expect(agent.asked.at(-1)).toEqual({ id: newest, base: undefined });
+    await list('/v1/snapshots/snap-1/diff?base=latest');
+    expect(agent.asked.at(-1)).toEqual({ id: 'snap-1', base: newest });
   });
 });
 

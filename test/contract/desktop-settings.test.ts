@@ -59,6 +59,11 @@ function codeOf(reply: ApiReply): [number, string | undefined] {
   return [reply.status, reply.json.error?.code];
 }
 
+function without(value: unknown, [name = '', ...below]: readonly string[]): object {
+  const { [name]: part, ...rest } = value as Readonly<Record<string, unknown>>;
+  return below.length === 0 ? rest : { ...rest, [name]: without(part, below) };
+}
+
 describe('the settings', () => {
   test('are read with every default and a revision, which is the ETag too', async () => {
     const none = await ask('GET');
@@ -186,6 +191,31 @@ describe('the settings', () => {
     expect(codeOf(reply)).toEqual([403, 'FORBIDDEN']);
     expect(reply.json.error?.details).toEqual({ path: where });
     expect(readFileSync(file, 'utf8')).toBe(text);
+  });
+
+  test.each([
+    ['plan', 'plan', 'set it back to free_trial'],
+    ['requireEncryption', 'requireEncryption', 'set it back to false'],
+    ['restore', 'restore.allowedRoots', 'set it back to its default'],
+    [
+      'destinations.n.untested',
+      'destinations.n',
+      'leaves out destinations.n.untested, which would set it back',
+    ],
+  ])('a request that leaves out %s is told so, and what to send', async (name, where, text) => {
+    write(
+      JSON.stringify({
+        plan: 'pro',
+        requireEncryption: true,
+        restore: { allowedRoots: ['/back'] },
+        destinations: { n: { url: '/n', passphrase: SECRET, untested: true } },
+      }),
+    );
+    const { settings } = await read();
+    const { error } = (await put(without(settings, name.split('.')))).json;
+    expect([error?.code, error?.details]).toEqual(['FORBIDDEN', { path: where }]);
+    expect(error?.message).toContain(text);
+    expect(error?.message).toMatch(/^The request leaves out .*\. Send back what GET \/settings gave\.$/);
   });
 
   test('keep the commands and secrets that are there while others change', async () => {

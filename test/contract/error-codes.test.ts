@@ -45,6 +45,18 @@ const AT_THE_COMMAND_LINE: Readonly<Record<string, string>> = {
   USAGE: 'a working directory that was deleted; the agent is at home in one that is not',
 };
 
+test('what is said of requests tells what to do, too', () => {
+  const served = files.filter(({ name }) => /^(?:api|catalog|daemon|jobs)\//.test(name));
+  const thrownThere = served.flatMap(({ name, text }) =>
+    [...text.matchAll(/new (?:ApiError|RequestError)\(\s*'[\s\S]*?\n? *\}?\);?\n/g)].map(([call]) => ({
+      name,
+      call,
+    })),
+  );
+  expect(thrownThere.length).toBeGreaterThan(60);
+  expect(thrownThere.filter(({ call }) => !/\bhint\b/.test(call))).toEqual([]);
+});
+
 describe('the registry has', () => {
   test('what is said of requests, by whatever part of the program', () => {
     const codes = [...thrown('RequestError', outside('cli/')), ...thrown('ApiError', outside('cli/'))];

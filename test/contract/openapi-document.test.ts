@@ -6,6 +6,7 @@ import {
   dereference,
   desktopDocument,
   documentedRoutes as documented,
+  eventData,
   faultsOf,
   judge,
 } from '../support/openapi-judge.ts';
@@ -72,10 +73,18 @@ describe('the document', () => {
         readonly schema: OpenApiSchema;
         readonly examples?: Readonly<Record<string, { readonly value: unknown }>>;
       };
-      return Object.values(given).map(({ value }) => ({ media, faults: faultsOf(schema, value) }));
+      return Object.values(given).flatMap(({ value }) => [
+        { media, faults: faultsOf(schema, value) },
+        // What the lines of an event stream carry has a schema of its own.
+        ...('contentSchema' in schema && typeof value === 'string' ? eventData(value) : []).map((data) => ({
+          media: 'event',
+          faults: faultsOf(schema['contentSchema'] as OpenApiSchema, data),
+        })),
+      ]);
     });
     expect(examples.filter(({ faults }) => faults.length > 0)).toEqual([]);
-    expect(new Set(examples.map(({ media }) => media))).toContain('application/json');
+    const medias = examples.map(({ media }) => media);
+    expect(medias).toEqual(expect.arrayContaining(['application/json', 'text/event-stream', 'event']));
   });
 
   test('uses everything that it defines, and defines everything that it uses', () => {

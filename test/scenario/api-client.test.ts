@@ -57,6 +57,9 @@ async function startProgram(
 test('the examples print what is shown, and cost as many requests as is said', async () => {
   await using place = await openPartnerPlace();
   await place.write({ '2026/lake.jpg': 'blue', 'notes.txt': 'Lake in May' });
+  const music = join(place.directory, 'music');
+  mkdirSync(music);
+  writeFileSync(join(music, 'song.ogg'), 'la');
   const password = join(place.directory, 'password');
   writeFileSync(password, PASSPHRASE, { mode: 0o600 });
   await place.expectRun([
@@ -84,6 +87,7 @@ test('the examples print what is shown, and cost as many requests as is said', a
     ['http://127.0.0.1:7391', service.address],
     ['/home/anna/Pictures', place.source],
     ['/home/anna/restored', join(place.directory, 'restored')],
+    ['/home/anna/Music', music],
     ['listen(8080)', 'listen(0)'],
   ] as const;
   const filled = (text: string): string => shown.reduce((now, [from, to]) => now.replaceAll(from, to), text);
@@ -115,10 +119,10 @@ test('the examples print what is shown, and cost as many requests as is said', a
     `${filled(blocks('text')).replaceAll('\n\n', '\n')}customer.created Bakery\n200 200 400\n`,
   );
 
-  // Backup, its end, files; snapshots, a file; backup, its end; restore, its end at once; settings read and replaced; the
-  // mistake; twice the same; this one.
+  // Backup, its end, files; snapshots, a file; backup, its end; restore, its end at once; settings read, events and
+  // settings replaced; the mistake; twice the same; this one.
   const status = await desktopClient({ address: agent.address, apiKey, secret }).get('/status');
   if (!('rate_limit' in status)) expect.fail('asked without a token');
   const { limit, remaining } = status.rate_limit;
-  expect(limit - remaining).toBe(3 + 2 + 2 + 1 + 2 + 1 + 2 + 1);
+  expect(limit - remaining).toBe(3 + 2 + 2 + 1 + 3 + 1 + 2 + 1);
 });

@@ -26,6 +26,8 @@ export interface MemoryAgent extends Agent {
   readonly fileVersions: FileVersion[];
   readonly changes: SnapshotChange[];
   readonly contents: Map<string, Uint8Array>;
+  /** Paths that no snapshot has; of others it is not known. */
+  readonly missing: Set<string>;
   /** Streams that listen. */
   readonly listeners: number;
   add(spec: JobSpec, changes?: Partial<Job>): Job;
@@ -50,10 +52,19 @@ export function memoryAgent(clock: () => Clock): MemoryAgent {
   const events: AgentEvent[] = [];
   const wakers = new Set<() => void>();
   let made = 0;
+  const missing = new Set<string>();
   const state: Pick<
     MemoryAgent,
     'asked' | 'lines' | 'summaries' | 'items' | 'fileVersions' | 'changes' | 'contents'
-  > = { asked: [], lines: [], summaries: [], items: [], fileVersions: [], changes: [], contents: new Map() };
+  > = {
+    asked: [],
+    lines: [],
+    summaries: [],
+    items: [],
+    fileVersions: [],
+    changes: [],
+    contents: new Map(),
+  };
 
   function tell(event: Omit<AgentEvent, 'id' | 'at'>): AgentEvent {
     const told = { ...event, id: events.length + 1, at: clock().now() };
@@ -143,6 +154,7 @@ export function memoryAgent(clock: () => Clock): MemoryAgent {
     ...testAgent({ ...idleClock, now: () => clock().now() }),
     ...state,
     added,
+    missing,
     get listeners() {
       return wakers.size;
     },
@@ -151,6 +163,7 @@ export function memoryAgent(clock: () => Clock): MemoryAgent {
     tell,
     clear() {
       added.clear();
+      missing.clear();
       const { contents, ...lists } = state;
       contents.clear();
       for (const list of Object.values(lists)) list.length = 0;
@@ -225,7 +238,12 @@ export function memoryAgent(clock: () => Clock): MemoryAgent {
       const found = state.summaries.find(({ backup_id: id }) => id === backupId);
       return found ?? requireSnapshot(requireJob(backupId).snapshot_id ?? '');
     },
-    snapshot: async (id) => requireSnapshot(id),
+    snapshot: async (id) => requireSnapshot(id === 'latest' ? (state.summaries.at(-1)?.id ?? id) : id),
+    entry: async (_snapshot, path) => {
+      if (missing.has(path))
+        throw new RequestError('PATH_NOT_IN_SNAPSHOT', `${path} is not in the backup`, { hint: 'Look.' });
+      throw new RequestError('SERVICE_UNAVAILABLE', 'The files are still being listed');
+    },
     forgetSnapshot: async (id) => {
       state.summaries.splice(state.summaries.indexOf(requireSnapshot(id)), 1);
     },

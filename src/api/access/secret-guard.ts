@@ -18,8 +18,12 @@ export type IsFresh = (file: string) => boolean;
 type FilledDestination = FilledConfig['destinations'][string];
 
 /** @throws {ApiError} FORBIDDEN, naming the first setting that may not be changed in this way */
-export function requireUnguardedByPage(present: FilledConfig, wanted: FilledConfig, isFresh: IsFresh): void {
-  requireSameLimits(present, wanted);
+export function requireUnguardedByPage(
+  present: FilledConfig,
+  { values: wanted, written }: { readonly values: FilledConfig; readonly written: object },
+  isFresh: IsFresh,
+): void {
+  requireSameLimits(present, wanted, written);
   for (const [name, destination] of Object.entries(wanted.destinations))
     requireDestinationUnguarded(name, destination, present, isFresh);
   const schema = schemaNode().properties?.['notices']?.properties ?? {};

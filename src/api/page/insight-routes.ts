@@ -100,6 +100,7 @@ function searchRoutes(app: ApiApp, { search }: SearchParts): void {
     async ({ query: { limit, cursor, ...filters } }) => {
       if (filters.q === '' && filters.of === 'all')
         throw new ApiError('MISSING_FIELD', "The query parameter 'q' is missing", {
+          hint: 'Give a part of the name.',
           details: { field: 'q' },
         });
       const found = await search({

@@ -41,11 +41,14 @@ export function code(value: Json): string {
 
 /** Paragraphs of a Markdown description. Only inline code and bold text are rendered. */
 export function prose(description: Json): string {
-  return text(description)
-    .split(/\n{2,}/)
-    .filter((paragraph) => paragraph.trim() !== '')
-    .map((paragraph) => `<p>${marked(paragraph)}</p>`)
+  return paragraphs(description)
+    .map((paragraph) => `<p>${inline(paragraph)}</p>`)
     .join('\n');
+}
+
+export function paragraphs(description: Json): readonly string[] {
+  if (typeof description !== 'string') return [];
+  return description.split(/\n{2,}/).filter((paragraph) => paragraph.trim() !== '');
 }
 
 export function inline(description: Json): string {
@@ -63,6 +66,7 @@ export function table(titles: readonly string[], rows: readonly string[]): strin
   return `<div class="wide"><table><thead><tr>${head}</tr></thead><tbody>${rows.join('')}</tbody></table></div>`;
 }
 
-export function row(cells: readonly string[]): string {
-  return `<tr>${cells.map((cell) => `<td>${cell}</td>`).join('')}</tr>`;
+/** @param attributes of the row: trusted HTML */
+export function row(cells: readonly string[], attributes = ''): string {
+  return `<tr${attributes === '' ? '' : ` ${attributes}`}>${cells.map((cell) => `<td>${cell}</td>`).join('')}</tr>`;
 }

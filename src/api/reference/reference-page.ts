@@ -2,7 +2,6 @@
  * Renders the API description as a web page, in the look of the product. Everything is there without JavaScript, except
  * the search and the forms that send requests.
  */
-import { ERROR_CODES } from '../wire/error-codes.ts';
 import type { Json, JsonObject } from './api-document.ts';
 import {
   code,
@@ -17,7 +16,9 @@ import {
   table,
   text,
 } from './document-reader.ts';
-import { fields, typeOf } from './schema-tables.ts';
+import { type DocumentedOperation, operationsOf } from './operations.ts';
+import { errorCodes, headerTable, type KnownReplies, knownReplies, repliesOf } from './replies.ts';
+import { examples, fields, typeOf } from './schema-tables.ts';
 import { tryForm } from './try-form.ts';
 
 export interface ReferenceLook {
@@ -29,6 +30,18 @@ export interface ReferenceLook {
   readonly introduction: string;
   /** Trusted HTML with the fields for what gives access to the API (see src/ui/reference). */
   readonly access: string;
+  /** A schema that the document names without its fields; shown in a section of its own. */
+  readonly appendix?: Appendix | undefined;
+}
+
+export interface Appendix {
+  /** By which links find it. */
+  readonly id: string;
+  readonly title: string;
+  /** Text in the form of descriptions. */
+  readonly lead: string;
+  /** Without references. */
+  readonly schema: JsonObject;
 }
 
 export function referencePage(document: JsonObject, look: ReferenceLook): string {
@@ -38,6 +51,11 @@ export function referencePage(document: JsonObject, look: ReferenceLook): string
     tag,
     operations: operationsOf(document, field(tag, 'name')),
   }));
+  const known = knownReplies(
+    read,
+    groups.flatMap(({ operations }) => operations),
+  );
+  const appendix = look.appendix === undefined ? [] : [look.appendix];
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -57,56 +75,23 @@ export function referencePage(document: JsonObject, look: ReferenceLook): string
 </div></header>
 <div class="reference">
 <nav aria-label="Contents">${groups.map(({ tag, operations }) => contents(tag, operations)).join('')}
-<h2><a href="#errors">Error codes</a></h2></nav>
+${appendix.map(({ id, title }) => `<h2><a href="#${id}">${text(title)}</a></h2>`).join('')}<h2><a href="#errors">Error codes</a></h2></nav>
 <main id="content" tabindex="-1">
 <h1>${text(field(info, 'title'))} <small class="quiet">${text(field(info, 'version'))}</small></h1>
-${look.introduction}
+<div data-lead>${look.introduction}</div>
 ${look.access}
-<details class="about"><summary>Rules for every request</summary>${prose(field(info, 'description'))}</details>
 <p data-found role="status" class="quiet"></p>
-${groups.map(({ tag, operations }) => group(read, tag, operations)).join('\n')}
+<details class="about" id="rules"><summary>Rules for every request</summary>${prose(field(info, 'description'))}
+<p>Headers of every reply:</p>${headerTable(read, known.headers)}</details>
+${groups.map(({ tag, operations }) => group(read, tag, operations, known)).join('\n')}
+${appendix.map((one) => appended(read, one)).join('\n')}
 <section data-group><h2 id="errors">Error codes</h2>
-${errorCodes()}</section>
+${errorCodes(known)}</section>
 </main>
 </div>
 </body>
 </html>
 `;
-}
-
-interface DocumentedOperation {
-  readonly id: string;
-  readonly method: string;
-  readonly path: string;
-  /** Before the path in the URL. */
-  readonly prefix: string;
-  /** The path item, which holds what all methods of the path share. */
-  readonly item: Json;
-  readonly operation: Json;
-}
-
-const METHODS: readonly string[] = ['get', 'post', 'put', 'patch', 'delete'];
-
-function operationsOf(document: JsonObject, tag: Json): readonly DocumentedOperation[] {
-  return entries(field(document, 'paths')).flatMap(([path, item]) =>
-    entries(item)
-      .filter(
-        ([method, operation]) => METHODS.includes(method) && list(field(operation, 'tags')).includes(tag),
-      )
-      .map(([method, operation]) => ({
-        id: text(field(operation, 'operationId')),
-        method,
-        path,
-        prefix: prefixOf(field(item, 'servers') ?? field(document, 'servers')),
-        item,
-        operation,
-      })),
-  );
-}
-
-/** What follows the variable `{base_url}` in the URL of the first server. */
-function prefixOf(servers: Json): string {
-  return text(field(list(servers)[0], 'url')).replace('{base_url}', '');
 }
 
 function contents(tag: Json, operations: readonly DocumentedOperation[]): string {
@@ -118,14 +103,20 @@ function contents(tag: Json, operations: readonly DocumentedOperation[]): string
 }
 
 /** The section of one tag, with all its operations. */
-function group(read: Reader, tag: Json, operations: readonly DocumentedOperation[]): string {
-  const shown = operations.map((one) => operationOf(read, one));
+function group(
+  read: Reader,
+  tag: Json,
+  operations: readonly DocumentedOperation[],
+  known: KnownReplies,
+): string {
+  const shown = operations.map((one) => operationOf(read, one, known));
   return `<section data-group><h2>${text(field(tag, 'name'))}</h2>${prose(field(tag, 'description'))}${shown.join('\n')}</section>`;
 }
 
 function operationOf(
   read: Reader,
   { id, method, path, prefix, item, operation }: DocumentedOperation,
+  known: KnownReplies,
 ): string {
   const access = accessOf(field(operation, 'security'));
   const body = read(operation, 'requestBody', 'content', 'application/json');
@@ -137,15 +128,20 @@ function operationOf(
     parameters(read, given),
     schema === null
       ? ''
-      : `<h3>Body</h3>${prose(field(schema, 'description'))}${fields(read, schema)}${examples(body)}`,
-    entries(field(operation, 'responses'))
-      .map(([status, what]) => response(read, status, read(what)))
-      .join(''),
+      : `<h3>Body</h3>${prose(field(schema, 'description'))}${fields(read, schema, 'required')}${examples(body)}`,
+    repliesOf(read, operation, known),
     tryForm(read, { id, method, path: prefix + path, parameters: given, body, access }),
   ];
   return `<details class="operation" id="${id}"><summary><span class="method ${text(method)}">${text(method.toUpperCase())}</span> <code>${text(path)}</code>
 <span class="what">${text(field(operation, 'summary'))}</span></summary>
 ${parts.join('')}</details>`;
+}
+
+/** Closed, since it is long; a link to it opens it. */
+function appended(read: Reader, { id, title, lead, schema }: Appendix): string {
+  return `<section data-group><h2>${text(title)}</h2>
+<details class="about" id="${text(id)}"><summary>All of them, with their defaults</summary>
+${prose(lead)}${fields(read, schema, 'required')}</details></section>`;
 }
 
 /** @param security of the operation; null when it has what holds for all */
@@ -166,33 +162,4 @@ function parameters(read: Reader, given: readonly Json[]): string {
     ]),
   );
   return `<h3>Parameters</h3>${table(['Name', 'In', 'Type', 'Meaning'], rows)}`;
-}
-
-function response(read: Reader, status: string, what: Json): string {
-  const title = `${text(status)}: ${inline(field(what, 'description'))}`;
-  if (!status.startsWith('2')) return `<p>${title}</p>`;
-  return entries(field(what, 'content'))
-    .map(([media, content]) => {
-      const schema = read(content, 'schema');
-      const data = read(schema, 'properties', 'data');
-      return `<h3>${title} (${text(media)})</h3>${fields(read, data ?? schema)}${examples(content)}`;
-    })
-    .join('');
-}
-
-function examples(content: Json): string {
-  return entries(field(content, 'examples'))
-    .map(([, example]) => {
-      const value = field(example, 'value');
-      const shown = typeof value === 'string' ? value : JSON.stringify(value, undefined, 2);
-      return `<p>${inline(field(example, 'summary'))}:</p><pre>${text(shown)}</pre>`;
-    })
-    .join('');
-}
-
-function errorCodes(): string {
-  const rows = Object.entries(ERROR_CODES).map(([name, { status, description }]) =>
-    row([code(name), status === null ? 'in jobs' : String(status), text(description)]),
-  );
-  return table(['Code', 'Status', 'Meaning'], rows);
 }

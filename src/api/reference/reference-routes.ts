@@ -5,14 +5,17 @@ import { PAGE_POLICY } from '../wire/headers.ts';
 import type { JsonObject } from './api-document.ts';
 import { type ReferenceLook, referencePage } from './reference-page.ts';
 
-export interface ReferenceParts extends Pick<ReferenceLook, 'access'> {
+export interface ReferenceParts extends Pick<ReferenceLook, 'access' | 'appendix'> {
   readonly document: () => Promise<JsonObject>;
   /** Trusted HTML about how to get started. */
   readonly introduction: () => string;
 }
 
 /** The page is served without its script, style and icon when these were not built. */
-export function referenceRoutes(app: ApiApp, { document, introduction, access }: ReferenceParts): void {
+export function referenceRoutes(
+  app: ApiApp,
+  { document, introduction, access, appendix }: ReferenceParts,
+): void {
   const files = referencePageFiles();
   const at = (file: PageFile | undefined): string => (file === undefined ? '' : `/docs${file.path}`);
   const { style, script, icon } = files;
@@ -26,6 +29,7 @@ export function referenceRoutes(app: ApiApp, { document, introduction, access }:
       icon: at(icon),
       introduction: introduction(),
       access,
+      appendix,
     };
     return referencePage(await document(), look);
   });

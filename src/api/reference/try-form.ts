@@ -24,12 +24,16 @@ export function tryForm(read: Reader, operation: TriedOperation): string {
     .map((one) => read(one))
     .filter((one) => read(one, 'name') !== 'X-Request-Id')
     .map((one) => input(read, id, one));
+  // What replaces a whole is begun with what is there: an example sent as it stands would delete everything else.
+  const replaces = parameters.some((one) => read(one, 'name') === 'If-Match');
   const changes =
     method === 'get' ? '' : '<p class="note warning">This is a real request. Its changes are permanent.</p>';
   return `<form class="try" hidden data-method="${text(method.toUpperCase())}" data-path="${text(path)}" data-access="${access}">
 <h3>Try it</h3>${changes}
-<div class="inputs">${inputs.join('')}</div>${body === null ? '' : bodyInput(id, body)}
-<p class="row"><button type="submit" class="main-action">Send</button> <button type="button" data-stop hidden>Stop</button></p>
+<div class="inputs">${inputs.join('')}</div>${body === null ? '' : bodyInput(id, body, replaces)}
+<p class="row"><button type="submit" class="main-action">Send</button> ${
+    replaces ? '<button type="button" data-fill>Fill in what is there now</button> ' : ''
+  }<button type="button" data-stop hidden>Stop</button></p>
 <pre data-curl></pre>
 <div data-reply aria-live="polite"></div>
 </form>`;
@@ -55,10 +59,10 @@ function sampleOf(read: Reader, parameter: Json): Json {
   return read(parameter, 'example') ?? read(parameter, 'schema', 'default');
 }
 
-function bodyInput(id: string, body: Json): string {
+function bodyInput(id: string, body: Json, isEmpty: boolean): string {
   const [first] = entries(field(body, 'examples'));
   const sample = first === undefined ? {} : field(first[1], 'value');
   const lines = JSON.stringify(sample, undefined, 2);
   return `<div class="field body"><label for="${id}-body">Body <span class="quiet">JSON</span></label>
-<textarea id="${id}-body" data-body rows="${Math.min(12, lines.split('\n').length + 1)}" spellcheck="false">${text(lines)}</textarea></div>`;
+<textarea id="${id}-body" data-body rows="${Math.min(12, lines.split('\n').length + 1)}" spellcheck="false"${isEmpty ? ' required' : ''}>${isEmpty ? '' : text(lines)}</textarea></div>`;
 }

@@ -1,7 +1,11 @@
 /** Documents of the agent outside the versioned paths, without an envelope: health, metrics, API description. */
+import { holdfastForAnybody } from '../../base/holdfast-command.ts';
+import { schemaNode } from '../../config/schema.ts';
 import { JSON_TYPE } from '../framework/framework.ts';
 import type { ApiApp, MetricsText } from '../framework/route.ts';
 import { apiDocument, type JsonObject } from '../reference/api-document.ts';
+import { text } from '../reference/document-reader.ts';
+import type { Appendix } from '../reference/reference-page.ts';
 import { referenceRoutes } from '../reference/reference-routes.ts';
 
 export interface DocumentParts {
@@ -15,15 +19,30 @@ export interface DocumentParts {
 
 const introduction = (
   origin: string,
-): string => String.raw`<p>Each path below is available under <code>/v1</code> and, identically, under <code>/api/v1</code>.
-The machine-readable description is <a href="/openapi.json"><code>/openapi.json</code></a>.</p>
+): string => String.raw`<p>This agent listens at <code>${origin}</code>. Each path below is available under <code>/v1</code> and, identically,
+under <code>/api/v1</code>, but for those of the section Agent, which are at the root. The machine-readable description is
+<a href="/openapi.json"><code>/openapi.json</code></a>.</p>
 <h2>Getting started</h2>
-<p>Create credentials with <code>credentials create</code> on the command line, or on the page under Settings, API access.
-Exchange them for a token, which is valid for an hour, and send it with each request:</p>
+<p>Create credentials with <code>${text(holdfastForAnybody`credentials create --name my-program`)}</code>, or on the page under Settings, API access.
+Exchange them for a token: <code>data.access_token</code> of the reply. It is valid for an hour, and sent with each request in the place of TOKEN:</p>
 <pre>curl -s ${origin}/v1/auth/token -H 'Content-Type: application/json' \
   -d '{"api_key": "hfk_…", "secret": "hfs_…"}'
 curl -s ${origin}/v1/backup -H 'Authorization: Bearer TOKEN' \
   -H 'Content-Type: application/json' -d '{"source": "/home/me/documents"}'</pre>`;
+
+/** The document says of the settings only that they are those of the file, whose schema is in the program. */
+const SETTINGS: Appendix = {
+  id: 'settings',
+  title: 'Fields of the settings',
+  lead: `What \`GET /settings\` gives and \`PUT /settings\` takes in \`settings\`: what is left out has the default. A secret reference is an object with one of \`file\`, \`env\`, \`command\` and \`credential\`, which says where the secret is; no request sets one. \`NAME\` is chosen freely.`,
+  schema: settingsSchema(),
+};
+
+function settingsSchema(): JsonObject {
+  const { properties = {}, ...rest } = schemaNode();
+  const shown = Object.entries(properties).filter(([name]) => name !== '$schema');
+  return JSON.parse(JSON.stringify({ ...rest, properties: Object.fromEntries(shown) })) as JsonObject;
+}
 
 /** What is typed here stays in the page: it is gone when the page is closed. */
 const ACCESS = `<section class="access card" data-access-part hidden>
@@ -65,6 +84,7 @@ export function agentDocuments(app: ApiApp, { version, port, metrics }: Document
     document,
     introduction: () => introduction(origin() ?? 'http://localhost:7390'),
     access: ACCESS,
+    appendix: SETTINGS,
   });
 
   if (metrics === undefined) return;

@@ -3,8 +3,7 @@ import type { Clock } from '../../base/clock.ts';
 import { isAbort } from '../../base/errors.ts';
 import type { Agent, AgentEvent } from '../../jobs/agent.ts';
 import type { Job } from '../../jobs/job.ts';
-import { type AnyJob, presentJob } from '../presentation/job.ts';
-import { timestamp } from '../presentation/values.ts';
+import { presentEvent } from '../presentation/event.ts';
 
 /** Milliseconds between two comments that keep the connection open. */
 export const PING_MS = 15_000;
@@ -210,30 +209,5 @@ export function createEventPace(clock: Clock): EventPace {
     forget: (jobId) => {
       held.delete(jobId);
     },
-  };
-}
-
-export interface EventData {
-  readonly type: AgentEvent['kind'];
-  readonly at: string;
-  /** The job in its current state, which may be later than the event. */
-  readonly job: AnyJob | null;
-  /** Empty for events about jobs, since `job` has everything there is to say. */
-  readonly data: Readonly<Record<string, unknown>>;
-}
-
-/** Builds the `data` of a server-sent event. */
-export function presentEvent(
-  kind: AgentEvent['kind'],
-  at: number,
-  job: Job | undefined,
-  data: Readonly<Record<string, unknown>>,
-  now: number,
-): EventData {
-  return {
-    type: kind,
-    at: timestamp(at),
-    job: job === undefined ? null : presentJob(job, now),
-    data: kind.startsWith('job.') ? {} : data,
   };
 }

@@ -7,6 +7,7 @@ import {
   pathOf,
   textOfBytes,
 } from '../../base/byte-path.ts';
+import { BugError, HoldfastError } from '../../base/errors.ts';
 import type { Agent, SnapshotSummary } from '../../jobs/agent.ts';
 import type { RestoreSpec } from '../../jobs/job.ts';
 import { ApiError } from '../wire/api-error.ts';
@@ -50,6 +51,8 @@ export function restoreRoutes(app: ApiApp, parts: ResourceParts): void {
         target: await placeOf(body, paths.length > 0 ? paths : snapshot.paths.map(asByteString), parts),
         options: { ...RESTORE_DEFAULTS, ...body.options },
       };
+      // After the target: where nothing may be restored to is no place to learn what a snapshot has.
+      await requirePaths(parts.agent, snapshot, paths);
       return await jobs.answer(request, reply, await parts.agent.submit(spec, 'api', jobs.note(request)));
     },
   );
@@ -96,6 +99,27 @@ function readRestorePath(path: RequestPath, index: number): ByteString {
     typeof path === 'string' ? readPath(field, path) : readPathB64(`${field}.path_b64`, path.path_b64);
   // Normalised in the same way as when the path is looked up in the snapshot.
   return pathOf(pathNames(bytes));
+}
+
+/**
+ * Refuses a path that the catalog knows not to be in the snapshot. Where it does not know, as in a snapshot that is
+ * still being listed, the job finds out.
+ * @throws {RequestError} PATH_NOT_IN_SNAPSHOT
+ */
+async function requirePaths(
+  agent: Agent,
+  { id }: SnapshotSummary,
+  paths: readonly ByteString[],
+): Promise<void> {
+  for (const path of paths) {
+    if (path === '/') continue;
+    try {
+      await agent.entry(id, path);
+    } catch (error) {
+      const isUnknown = error instanceof HoldfastError && !(error instanceof BugError);
+      if (!isUnknown || error.code === 'PATH_NOT_IN_SNAPSHOT') throw error;
+    }
+  }
 }
 
 /** Keeps text as text, so that a job shows its paths in one form. */

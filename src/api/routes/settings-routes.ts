@@ -70,8 +70,8 @@ export function changesTo(
 ): readonly ConfigChange[] {
   const { values, changes, faults } = replaceSettings(present, wanted);
   if (values === undefined) throw refusal(faults);
-  if (isFresh === undefined) requireUnguarded(present.values, values);
-  else requireUnguardedByPage(present.values, values, isFresh);
+  if (isFresh === undefined) requireUnguarded(present.values, values, wanted);
+  else requireUnguardedByPage(present.values, { values, written: wanted }, isFresh);
   return changes;
 }
 

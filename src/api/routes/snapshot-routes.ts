@@ -92,7 +92,12 @@ export function snapshotRoutes(app: ApiApp, { agent, settings }: ResourceParts):
       },
       config: { scope: 'api' },
     },
-    async ({ params: { id }, query: { limit, cursor, base } }) => {
+    async ({ params, query: { limit, cursor, ...query } }) => {
+      const idOf = async (given: string): Promise<string> =>
+        given === 'latest' ? (await agent.snapshot(given)).id : given;
+      const id = await idOf(params.id);
+      const base = query.base === undefined ? undefined : await idOf(query.base);
+      // With the ids: `latest` may mean another snapshot when the next page is asked for.
       const filters = { id, base };
       const after = app.cursors.open('/snapshots/diff', filters, cursor);
       const found = await agent.diff(id, base, limit, after);

@@ -38,7 +38,7 @@ export function fromHoldfastError(error: unknown): ApiError | undefined {
   const code = publicCode(error);
   if (code !== undefined)
     return new ApiError(code, error.message, {
-      hint: error.hint,
+      hint: (error.side === 'repository' ? BY_REQUEST[code] : undefined) ?? error.hint,
       details: AWAY.has(error.code) ? { ...error.details, reason: 'away' } : error.details,
       cause: error,
     });
@@ -54,6 +54,12 @@ export function fromHoldfastError(error: unknown): ApiError | undefined {
     cause: error,
   });
 }
+
+/** What a program asks next, in place of the command that the parts below name to a person. */
+const BY_REQUEST: Readonly<Partial<Record<ResponseCode, string>>> = {
+  PATH_NOT_IN_SNAPSHOT: 'To see which snapshots have it: GET /files/versions?path=…',
+  SNAPSHOT_NOT_FOUND: 'GET /snapshots lists those that there are.',
+};
 
 /** The storage is absent, such as an unplugged disk, but has not failed. */
 const AWAY: ReadonlySet<string> = new Set(['DESTINATION_UNREACHABLE', 'DESTINATION_NOT_FOUND']);

@@ -186,6 +186,15 @@ export function notThere(path: ByteString): RequestError {
   });
 }
 
+/** The error for a path that was looked for in all snapshots. */
+export function notAnywhere(path: ByteString): RequestError {
+  const shown = Buffer.from(path, 'latin1').toString('utf8');
+  return new RequestError('PATH_NOT_IN_SNAPSHOT', `No snapshot has ${shown}`, {
+    hint: 'Search for it by its name: GET /files?q=…, with snapshot=… for a time before it was deleted.',
+    details: { path: shown },
+  });
+}
+
 function* placedHits(
   source: ListSource,
   search: Search,

@@ -12,7 +12,7 @@ import {
 import type { CatalogDatabase } from '../tables/catalog-database.ts';
 import { type EntryRow, sameContent } from '../tables/entry-row.ts';
 import { fileItem } from './hits.ts';
-import { notThere } from './file-list.ts';
+import { notAnywhere } from './file-list.ts';
 import { covers, hasSource, type KnownSnapshot, namesIn, sourceText } from './known-snapshots.ts';
 import type { ListSource } from './list-search.ts';
 import { NODE_TYPE } from '../tables/schema.ts';
@@ -132,7 +132,7 @@ export function versionsOf(
   if (versions.length === 0) {
     const wanted = pathOf(pathNames(path as ByteString));
     const unknown = states.flat().find(({ kind }) => kind === 'unread');
-    throw unknown === undefined ? notThere(wanted) : unread(wanted, positionOf(unknown).id);
+    throw unknown === undefined ? notAnywhere(wanted) : unread(wanted, positionOf(unknown).id);
   }
   return versions.toReversed();
 }

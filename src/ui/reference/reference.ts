@@ -7,7 +7,7 @@ const access = accessOf(document);
 for (const form of document.querySelectorAll<HTMLFormElement>('form.try')) tryIn(form, access);
 searchIn(document);
 
-/** Opens the operation that the address names, also when somebody follows a link to it. */
+/** Opens the operation, or the section, that the address names, also when somebody follows a link to it. */
 function openNamed(): void {
   const named = document.getElementById(location.hash.slice(1));
   if (!(named instanceof HTMLDetailsElement)) return;

@@ -15,19 +15,28 @@ export function tryIn(form: HTMLFormElement, access: Access): void {
   form.hidden = false;
 
   const showCommand = (): void => {
-    curl.textContent = curlOf(requestOf(form, ''), location.origin, needsToken);
+    curl.textContent = curlOf(requestOf(form, '', 'sample'), location.origin, needsToken);
   };
   form.addEventListener('input', showCommand);
   showCommand();
   stop.addEventListener('click', () => running.abort());
 
+  /** Undefined when it is needed and there is none: then it is asked for. */
+  const tokenOrAsk = (): string | undefined => {
+    const token = form.dataset['access'] === 'none' ? '' : access.token();
+    if (!needsToken || token !== '') return token;
+    access.ask();
+    return undefined;
+  };
+  form.querySelector('[data-fill]')?.addEventListener('click', () => {
+    const token = tokenOrAsk();
+    if (token !== undefined) void fillIn(form, token, reply).finally(showCommand);
+  });
+
   form.addEventListener('submit', (event) => {
     event.preventDefault();
-    const token = form.dataset['access'] === 'none' ? '' : access.token();
-    if (needsToken && token === '') {
-      access.ask();
-      return;
-    }
+    const token = tokenOrAsk();
+    if (token === undefined) return;
     running.abort();
     running = new AbortController();
     const { signal } = running;
@@ -36,6 +45,33 @@ export function tryIn(form: HTMLFormElement, access: Access): void {
       if (running.signal === signal) stop.hidden = true;
     });
   });
+}
+
+/** Fills a form that replaces something with what is there now, and with the revision that it has. */
+async function fillIn(form: HTMLFormElement, token: string, reply: HTMLElement): Promise<void> {
+  const head = document.createElement('p');
+  try {
+    const response = await fetch(form.dataset['path'] ?? '', {
+      headers: { authorization: `Bearer ${token}` },
+      credentials: 'omit',
+      cache: 'no-store',
+    });
+    const { data, error } = (await response.json()) as {
+      readonly data?: Readonly<Record<string, unknown>>;
+      readonly error?: { readonly message: string };
+    };
+    if (data === undefined)
+      throw new Error(error?.message ?? `The answer has the status ${response.status}.`);
+    const { revision: _, ...body } = data;
+    const revision = form.querySelector<HTMLInputElement>('[name="If-Match"]');
+    const typed = form.querySelector<HTMLTextAreaElement>('[data-body]');
+    if (revision !== null) revision.value = response.headers.get('etag') ?? '';
+    if (typed !== null) typed.value = JSON.stringify(body, undefined, 2);
+    head.textContent = 'This is what is there now. Change it, then send it.';
+  } catch (error) {
+    head.textContent = error instanceof Error ? error.message : String(error);
+  }
+  reply.replaceChildren(head);
 }
 
 interface Sending {

@@ -8,13 +8,24 @@ export interface TypedRequest {
   readonly body: string | undefined;
 }
 
-/** @param token empty for none */
-export function requestOf(form: HTMLFormElement, token: string): TypedRequest {
+/**
+ * @param token empty for none
+ * @param missing whether a field that is needed and still empty is left out, or has the sample that it shows
+ */
+export function requestOf(
+  form: HTMLFormElement,
+  token: string,
+  missing: 'left out' | 'sample' = 'left out',
+): TypedRequest {
   const { method = 'GET', path = '/' } = form.dataset;
-  const typed = [...form.querySelectorAll<HTMLInputElement | HTMLSelectElement>('[data-in]')].filter(
-    ({ value }) => value !== '',
-  );
-  const at = (place: string) => typed.filter((field) => field.dataset['in'] === place);
+  const typed = [...form.querySelectorAll<HTMLInputElement | HTMLSelectElement>('[data-in]')]
+    .map((field) => ({
+      name: field.name,
+      place: field.dataset['in'],
+      value: field.value === '' && missing === 'sample' ? sampleOf(field) : field.value,
+    }))
+    .filter(({ value }) => value !== '');
+  const at = (place: string) => typed.filter((field) => field.place === place);
   const query = new URLSearchParams(at('query').map(({ name, value }) => [name, value])).toString();
   const body = form.querySelector<HTMLTextAreaElement>('[data-body]')?.value;
   return {
@@ -31,6 +42,13 @@ export function requestOf(form: HTMLFormElement, token: string): TypedRequest {
     },
     body: body === '' ? undefined : body,
   };
+}
+
+/** Empty where none is needed. In paths `{id}` stands for itself. */
+function sampleOf(field: HTMLInputElement | HTMLSelectElement): string {
+  if (!field.required || field.dataset['in'] === 'path') return '';
+  const shown = 'placeholder' in field ? field.placeholder : '';
+  return shown === '' ? field.name.toUpperCase() : shown;
 }
 
 /** The token stands as `$TOKEN`, so that the command can be shown and copied without it. */

@@ -72,6 +72,15 @@ describe('an error of the program', () => {
     });
   });
 
+  test('names the request that helps, where the program names a command', () => {
+    const error = new RepositoryError('PATH_NOT_IN_SNAPSHOT', '/x is not in snapshot 1', {
+      hint: 'To look further, run: holdfast versions /x',
+    });
+    expect(toApiError(error).message).toBe(
+      '/x is not in snapshot 1. To see which snapshots have it: GET /files/versions?path=…',
+    );
+  });
+
   test('that a part of the program knows by a finer name is an invalid request', () => {
     const error = new RequestError('NOT_A_FILE', '/x is a directory', { hint: 'List it.' });
     expect(toApiError(error)).toMatchObject({

@@ -26,6 +26,13 @@ describe('waiting for a job', () => {
     expect(site.server.asked).toEqual([]);
   });
 
+  test('takes the promise of a job as well, and says so when it is given no job', async () => {
+    await using site = await openClientSite(() => stream(event(DONE)));
+    expect(await site.client.waitForJob(Promise.resolve(QUEUED))).toEqual(DONE);
+    for (const other of [undefined, {}, { items: [] }, Promise.resolve({ id: 'bkp_1' })])
+      await expect(site.client.waitForJob(other as never)).rejects.toThrow('something else than a job');
+  });
+
   test('is one request, and tells how the job goes on', async () => {
     const running = presentBackup('bkp_1', 'running');
     const other = presentBackup('bkp_2', 'completed');

@@ -42,6 +42,15 @@ describe('the error of a job', () => {
     expect(jobErrorOf(error, 'backup').message).toBe('No space is left. Free some space.');
   });
 
+  test('names a request beside the command, for whoever reads the job through the API', () => {
+    const error = new RepositoryError('PATH_NOT_IN_SNAPSHOT', '/x is not in snapshot 1', {
+      hint: 'To look further, run: holdfast versions /x',
+    });
+    expect(jobErrorOf(error, 'restore').message).toBe(
+      '/x is not in snapshot 1. To look further, run: holdfast versions /x. A program asks GET /files/versions.',
+    );
+  });
+
   test('carries the details of the error but no stack', () => {
     const error = new DestinationError('full', 'x', { details: { key: 'packs/a' }, retry: 'later' });
     expect(jobErrorOf(error, 'backup').details).toEqual({ key: 'packs/a', retry: 'later' });

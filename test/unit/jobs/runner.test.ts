@@ -271,7 +271,9 @@ describe('canceling', () => {
     engines.of(first.id).giveUp();
     await settle();
     expect(job(first.id)).toMatchObject({ status: 'canceled', snapshot_id: null });
-    expect(() => runner.cancel(first.id)).toThrow(expect.objectContaining({ code: 'JOB_NOT_CANCELABLE' }));
+    expect(() => runner.cancel(first.id)).toThrow(
+      expect.objectContaining({ code: 'JOB_NOT_CANCELABLE', hint: 'There is nothing to cancel.' }),
+    );
     expect(() => runner.cancel('bkp_0')).toThrow(expect.objectContaining({ code: 'NOT_FOUND' }));
   });
 
