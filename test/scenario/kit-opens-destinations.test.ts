@@ -83,6 +83,28 @@ test('on another computer the kit says what to type there, and what is not typed
   expect((await run(next, ['snapshots'])).stdout).toContain(old.source);
 });
 
+test('whoever moves to another disk by hand types no passphrase, and the kit opens the new one', async () => {
+  await using place = await openPlace();
+  await place.write({ 'notes.txt': 'one' });
+  await run(place, ['start', '--once', '--source', place.source]);
+  const { code, passphrase } = await kitOf(place);
+  const [disk, other, own] = ['disk', 'other', 'own'].map((name) => join(place.directory, name));
+  for (const name of [disk, other]) await mkdir(String(name));
+  await writeFile(String(own), 'a passphrase of its own\n', { mode: 0o600 });
+  await run(place, ['destinations', 'add', 'newdisk', String(disk)]);
+  const made = await run(place, ['init', '-r', 'newdisk', '--like', 'embedded']);
+  expect(made.stdout).toContain('It opens with the recovery kit of this computer');
+  expect(made.stdout).not.toContain('not shown again');
+  await run(place, ['copy', '--from', join(place.state, 'repository'), '-r', 'newdisk']);
+  for (const file of [code, passphrase])
+    expect(
+      (await run(place, ['snapshots', '-r', String(disk), '--password-file', file])).stdout,
+    ).toContain(place.source);
+  // Also where the destination is named by its path.
+  await run(place, ['init', '-r', String(other), '--like', String(disk), '--password-file', String(own)]);
+  await run(place, ['copy', '--from', String(disk), '-r', String(other), '--password-file', String(own)]);
+});
+
 test('where the code is not known any more, the passphrase is named, and how a code is made', async () => {
   await using place = await openPlace();
   await place.write({ 'notes.txt': 'one' });

@@ -4,9 +4,10 @@ import { resolveTyped } from '../../base/typed-path.ts';
 import { BugError, errnoOf } from '../../base/errors.ts';
 import { callRepository } from '../../base/holdfast-command.ts';
 import { secretInUrl } from '../../base/redact.ts';
+import { ConfigError } from '../../config/config-error.ts';
 import { requireNeverThere } from '../../config/load.ts';
 import type { DestinationSettings } from '../../config/settings.ts';
-import { directoryOf } from '../../destination/location.ts';
+import { directoryOf, findPlace, parseLocation, placeUrl } from '../../destination/location.ts';
 import type { OpenOptions } from '../../destination/open/open.ts';
 import type { Context } from '../command/context.ts';
 import { usage, type RepositoryOptions } from '../command/options.ts';
@@ -98,6 +99,24 @@ export async function placeNamed(typed: string, context: Context): Promise<Chose
       `For the directory use ./${typed}, for the destination ${settings.url}, or run the command in another directory.`,
     );
   return configuredPlace(settings, 'named', context);
+}
+
+/**
+ * The destination of the settings that is at a place which was named by its path or URL: nobody should have to type a
+ * passphrase that this computer has. The place as it is, if the settings cannot be read or do not have it.
+ */
+export async function knownPlace(place: ChosenPlace, context: Context): Promise<ChosenPlace> {
+  if (place.how !== 'named' || place.settings !== undefined || place.names !== undefined) return place;
+  try {
+    const { destinations } = (await configuration(context)).settings;
+    const found = findPlace(placeUrl(parseLocation(place.location)), destinations, ({ url }) =>
+      placeUrl(parseLocation(url)),
+    );
+    return found === undefined ? place : configuredPlace(found, 'named', context);
+  } catch (error) {
+    if (error instanceof ConfigError) return place;
+    throw error;
+  }
 }
 
 /** How to reach a place. @throws {ConfigError} when a secret is unavailable */

@@ -4,11 +4,13 @@ import { textOfBytes } from '../../base/byte-path.ts';
 import { isFull } from '../../base/stored-by.ts';
 import { formatBytes, formatDuration } from '../../base/units.ts';
 import type { Snapshot } from '../../repository/snapshots.ts';
-import type {
-  Omission,
-  RestoreRequest,
-  RestoreSummary,
-  RestoreTarget,
+import {
+  NOT_ASKED_FOR,
+  type Omission,
+  ONLY_ROOT,
+  type RestoreRequest,
+  type RestoreSummary,
+  type RestoreTarget,
 } from '../../restorer/request/request.ts';
 import type { Context } from '../command/context.ts';
 import { damageHint } from '../command/exit-codes.ts';
@@ -135,11 +137,32 @@ const OMITTED: Readonly<Record<Omission['kind'], string>> = {
 
 /** Groups omissions by their reason. */
 function omissionLines({ target }: RestoreRequest, { omissions }: RestoreSummary): readonly string[] {
-  const reasons = new Set(omissions.map(({ reason }) => reason));
-  return [...reasons].flatMap((why) => [
+  const ofRoot = omissions.filter(({ reason }) => FOR_ROOT.has(reason));
+  const others = omissions.filter(({ reason }) => !FOR_ROOT.has(reason));
+  const reasons = new Set(others.map(({ reason }) => reason));
+  const unset = ofRoot.map((one) => `  ${forRootText(one)}`);
+  const listed = [...reasons].flatMap((why) => [
     `  Not restored: ${printable(why)}:`,
-    ...omissions.filter(({ reason }) => reason === why).map((one) => `    ${omissionText(one, target)}`),
+    ...others.filter(({ reason }) => reason === why).map((one) => `    ${omissionText(one, target)}`),
   ]);
+  return [...unset, ...listed];
+}
+
+/** Said with the option that restores it, as nothing is wrong: by default nobody gets files of others. */
+const FOR_ROOT: ReadonlySet<string> = new Set([NOT_ASKED_FOR, ONLY_ROOT]);
+
+const UNSET: Readonly<Partial<Record<Omission['kind'], string>>> = {
+  ownership: 'Owners',
+  'setuid-bits': 'Setuid and setgid bits',
+  devices: 'Devices',
+  'privileged-xattrs': 'System attributes',
+};
+
+function forRootText({ kind, count: entries, reason }: Omission): string {
+  const what = `${UNSET[kind] ?? OMITTED[kind]} were not restored (${count(entries, 'entry', 'entries')})`;
+  return reason === NOT_ASKED_FOR
+    ? `${what}: add the option --restore-ownership for it.`
+    : `${what}: only root can, with the option --restore-ownership.`;
 }
 
 function omissionText({ kind, count: entries, paths }: Omission, target: RestoreTarget): string {

@@ -3,7 +3,7 @@ import { asByteString } from '../../../src/base/byte-path.ts';
 import { Output } from '../../../src/cli/terminal/output.ts';
 import { lackingLines, restoreText } from '../../../src/cli/snapshots/restore-summary.ts';
 import type { SnapshotRecord } from '../../../src/format/records.ts';
-import type { RestoreSummary } from '../../../src/restorer/request/request.ts';
+import { NOT_ASKED_FOR, ONLY_ROOT, type RestoreSummary } from '../../../src/restorer/request/request.ts';
 import { directory, file, handMadeSnapshot, memoryRepository } from '../../support/hand-made-snapshot.ts';
 import { wholeRestore } from '../../support/whole-restore.ts';
 
@@ -80,6 +80,18 @@ describe('the summary of a restore', () => {
     const text = restoreText(request, { ...partial, filesRestored }, { out, env: { NO_COLOR: '1' } });
     expect(text).toContain(count);
     expect(text).toContain(where);
+  });
+
+  it('says what root has to add to get owners back, and to others that only root can', async () => {
+    const owners = { kind: 'ownership', count: 17, paths: [asByteString('a')] } as const;
+    const asRoot = await textOf({ ...partial, omissions: [{ ...owners, reason: NOT_ASKED_FOR }] });
+    expect(asRoot).toContain(
+      'Owners were not restored (17 entries): add the option --restore-ownership for it.',
+    );
+    const asOther = await textOf({ ...partial, omissions: [{ ...owners, reason: ONLY_ROOT }] });
+    expect(asOther).toContain(
+      'Owners were not restored (17 entries): only root can, with the option --restore-ownership.',
+    );
   });
 
   it('says how damage is looked into, and where another version may be', async () => {
