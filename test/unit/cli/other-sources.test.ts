@@ -43,5 +43,7 @@ it('says how to bring them back, and how many it does not name', () => {
 });
 
 it('says beforehand which of the sources "latest" is', () => {
-  expect(latestNote(documents)).toContain('"latest" is snapshot d2000000, which has only /home/me/Documents.');
+  expect(latestNote(documents)).toContain(
+    '"latest" is snapshot d2000000, which has only /home/me/Documents.',
+  );
 });

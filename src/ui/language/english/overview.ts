@@ -38,6 +38,7 @@ export const overview = {
     'Protected, but ',
     'Protected, except ',
     'Protected from mistakes, not from a broken disk: ',
+    'Protected by your earlier backups; ',
     'Not protected yet: ',
     'Not protected: ',
   ],
@@ -70,9 +71,9 @@ export const overview = {
     overdue: ({ sources, to, age, reason }) =>
       `Not protected: ${sources === 1 ? '{} has' : `${sources} sources have`} not been backed up` +
       `${toWords(to)}${age === '' ? ' in time' : ` for ${age}`}${because(reason)}`,
-    first_backup_runs: ({ number }) =>
-      `Not protected yet: the first backup is ${number('waits') === 1 ? 'waiting to start' : 'running'}`,
-    first_backup_paused: () => 'Not protected yet: the first backup starts when the pause ends',
+    first_backup_runs: (said) =>
+      `${first(said)} is ${said.number('waits') === 1 ? 'waiting to start' : 'running'}`,
+    first_backup_paused: (said) => `${first(said)} starts when the pause ends`,
     last_failed: ({ names, to, ago, reason }) =>
       `Protected, but the last backup of ${names}${toWords(to)} failed${reason === 'other' ? '' : because(reason)}; the last good one was ${ago}`,
     command_failed: ({ names, to }) =>
@@ -144,7 +145,7 @@ export const overview = {
     emptied:
       'If it is a disk, mount it. If the backups were deleted, add another folder as a destination, and start again there.',
     locked_out:
-      'Enter the right passphrase in the settings for this destination. It is in your recovery kit.',
+      'Enter the right passphrase in the settings for this destination. It is in the recovery kit of the computer that made the backups there.',
     no_secret: 'The job says which one, and what to do.',
     denied: 'Check the sign-in details in the settings for this destination.',
     unreachable:
@@ -252,6 +253,7 @@ export const overview = {
     notWatching: 'scheduled only',
     savedAgo: (ago: string) => `backed up ${ago}`,
     notYet: 'not backed up yet',
+    earlierAgo: (ago: string) => `earlier backup ${ago}`,
     noSchedule: 'not scheduled',
     files: (count: number, shown: string) => (count === 1 ? '1 file' : `${shown} files`),
     backUp: 'Back up now',
@@ -336,6 +338,13 @@ const BECAUSE: Readonly<Record<NonNullable<Statement['reason']>, string>> = {
 
 function because(reason: Statement['reason']): string {
   return reason === null ? '' : BECAUSE[reason];
+}
+
+/** Of a first backup to a new place, others may be there to restore from. */
+function first({ number, to }: Said): string {
+  return number('earlier') === 1
+    ? `Protected by your earlier backups; the first backup${toWords(to)}`
+    : 'Not protected yet: the first backup';
 }
 
 function toWords(to: string | null): string {

@@ -14,6 +14,7 @@ export const overview: Texts['overview'] = {
     'Protegido, pero ',
     'Protegido, excepto ',
     'Protegido contra descuidos, no contra un fallo del disco: ',
+    'Protegido por las copias anteriores; ',
     'Todavía sin protección: ',
     'Sin protección: ',
   ],
@@ -46,10 +47,9 @@ export const overview: Texts['overview'] = {
     overdue: ({ sources, to, age, reason }) =>
       `Sin protección: ${late(sources === 1 ? '{}' : `${sources} orígenes`, sources, age)}` +
       `${toWords(to)}${because(reason)}`,
-    first_backup_runs: ({ number }) =>
-      `Todavía sin protección: la primera copia de seguridad ${number('waits') === 1 ? 'espera para empezar' : 'está en curso'}`,
-    first_backup_paused: () =>
-      'Todavía sin protección: la primera copia de seguridad espera a que termine la pausa',
+    first_backup_runs: (said) =>
+      `${first(said)} ${said.number('waits') === 1 ? 'espera para empezar' : 'está en curso'}`,
+    first_backup_paused: (said) => `${first(said)} espera a que termine la pausa`,
     last_failed: ({ names, to, ago, reason }) =>
       `Protegido, pero la última copia de ${names}${toWords(to)} falló${reason === 'other' ? '' : because(reason)}; última correcta: ${ago}`,
     command_failed: ({ names, to }) =>
@@ -122,7 +122,7 @@ export const overview: Texts['overview'] = {
     emptied:
       'Si es un disco, móntelo. Si se borraron las copias de seguridad, añada otra carpeta como destino y empiece de nuevo allí.',
     locked_out:
-      'Indique la frase de contraseña correcta en la configuración del destino. Está en el kit de recuperación.',
+      'Indique la frase de contraseña correcta en la configuración del destino. Está en el kit de recuperación del equipo que hizo las copias que hay allí.',
     no_secret: 'La tarea indica cuál y qué hacer.',
     denied: 'Revise en la configuración con qué credenciales se accede allí.',
     unreachable:
@@ -227,6 +227,7 @@ export const overview: Texts['overview'] = {
     notWatching: 'solo programado',
     savedAgo: (ago) => `última copia ${ago}`,
     notYet: 'todavía sin copia',
+    earlierAgo: (ago) => `copia anterior ${ago}`,
     noSchedule: 'sin programar',
     files: (count, shown) => (count === 1 ? 'un archivo' : `${shown} archivos`),
     backUp: 'Hacer una copia ahora',
@@ -313,6 +314,13 @@ const BECAUSE: Readonly<Record<NonNullable<Statement['reason']>, string>> = {
 
 function because(reason: Statement['reason']): string {
   return reason === null ? '' : BECAUSE[reason];
+}
+
+/** Of a first backup to a new place, others may be there to restore from. */
+function first({ number, to }: Said): string {
+  return number('earlier') === 1
+    ? `Protegido por las copias anteriores; la primera copia de seguridad${toWords(to)}`
+    : 'Todavía sin protección: la primera copia de seguridad';
 }
 
 function toWords(to: string | null): string {
