@@ -80,7 +80,7 @@ describe.each(BY)('by $by', ({ by, handsOf }) => {
     const added = join(site.place.directory, by === 'mouse' ? 'Pictures' : 'Notes');
     await site.visit(shown, '/settings/sources');
     await hands.type(page.getByLabel('Folder or file'), added);
-    await hands.press(page.getByRole('button', { name: 'Add', exact: true }));
+    await hands.press(page.getByRole('button', { name: 'Next', exact: true }));
     await hands.press(page.getByRole('button', { name: 'Save' }));
     await expect.poll(config).toContain(added);
     await page.getByRole('heading', { level: 1 }).waitFor();
