@@ -141,6 +141,11 @@ test('whoever moves to another disk by hand types no passphrase, and the kit ope
   const [disk, other, own] = ['disk', 'other', 'own'].map((name) => join(place.directory, name));
   for (const name of [disk, other]) await mkdir(String(name));
   await writeFile(String(own), 'a passphrase of its own\n', { mode: 0o600 });
+  const known = (await run(place, ['destinations', 'list'])).stdout;
+  expect(known).toContain('embedded (default)');
+  expect(known).toContain('embedded is the repository on this computer that the first start made.');
+  const unknown = await run(place, ['destinations', 'test', 'nothing'], 2);
+  expect(unknown.stderr).toContain('Destinations are: embedded.');
   await run(place, ['destinations', 'add', 'newdisk', String(disk)]);
   const made = await run(place, ['init', '-r', 'newdisk', '--like', 'embedded']);
   expect(made.stdout).toContain('It opens with the recovery kit of this computer');

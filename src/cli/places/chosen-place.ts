@@ -90,9 +90,9 @@ export function configuredPlace(
 export async function placeNamed(typed: string, context: Context): Promise<ChosenPlace> {
   const asTyped = { location: typed, how: 'named', settings: undefined } as const;
   if (!isName(typed)) return asTyped;
-  const { findDestination, settings: all } = await configuration(context);
+  const { findDestination, shownNames, settings: all } = await configuration(context);
   const settings = findDestination(all, typed);
-  if (settings === undefined) return { ...asTyped, names: all.destinations.map(({ name }) => name) };
+  if (settings === undefined) return { ...asTyped, names: shownNames(all) };
   if ((await isDirectory(typed)) && directoryOf(settings.url) !== resolveTyped(typed))
     throw usage(
       `"${typed}" is both a configured destination and a directory here`,
@@ -126,11 +126,12 @@ export async function reachOfPlace({ settings }: ChosenPlace, context: Context):
 
 /** Loaded only when needed: loading settings takes longer than most commands with a path take to run. */
 async function configuration(context: Context) {
-  const [{ settingsOnce }, { findDestination }] = await Promise.all([
+  const [{ settingsOnce }, { findDestination }, { shownNames }] = await Promise.all([
     import('./settings-file.ts'),
     import('../../config/effective-settings.ts'),
+    import('../../config/embedded-repository.ts'),
   ]);
-  return { findDestination, settings: await settingsOnce(context) };
+  return { findDestination, shownNames, settings: await settingsOnce(context) };
 }
 
 function isName(typed: string): boolean {
