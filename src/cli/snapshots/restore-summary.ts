@@ -4,19 +4,18 @@ import { textOfBytes } from '../../base/byte-path.ts';
 import { isFull } from '../../base/stored-by.ts';
 import { formatBytes, formatDuration } from '../../base/units.ts';
 import type { Snapshot } from '../../repository/snapshots.ts';
-import {
-  NOT_ASKED_FOR,
-  type Omission,
-  ONLY_ROOT,
-  type RestoreRequest,
-  type RestoreSummary,
-  type RestoreTarget,
+import type {
+  Omission,
+  RestoreRequest,
+  RestoreSummary,
+  RestoreTarget,
 } from '../../restorer/request/request.ts';
 import type { Context } from '../command/context.ts';
 import { damageHint } from '../command/exit-codes.ts';
 import { ofOtherHost } from './own-snapshots.ts';
 import { placeInTarget, PROBLEMS_SHOWN } from './restore-progress.ts';
 import { count, ofWhom, seconds, shortId, storedByObject } from '../terminal/wording.ts';
+import { mayDoAsRoot } from '../../system/privileges.ts';
 import { createStyles, printable, printableBytes, printablePath, wantsColor } from '../terminal/terminal.ts';
 
 /** How many of the files that a snapshot lacks are named one by one. */
@@ -136,9 +135,14 @@ const OMITTED: Readonly<Record<Omission['kind'], string>> = {
 };
 
 /** Groups omissions by their reason. */
-function omissionLines({ target }: RestoreRequest, { omissions }: RestoreSummary): readonly string[] {
-  const ofRoot = omissions.filter(({ reason }) => FOR_ROOT.has(reason));
-  const others = omissions.filter(({ reason }) => !FOR_ROOT.has(reason));
+function omissionLines(
+  { target, restoreOwnership }: RestoreRequest,
+  { omissions }: RestoreSummary,
+): readonly string[] {
+  // Nothing is wrong with these: by default nobody gets files of others. So the option is named, not a reason.
+  const isForRoot = ({ kind }: Omission): boolean => !restoreOwnership && UNSET[kind] !== undefined;
+  const ofRoot = omissions.filter(isForRoot);
+  const others = omissions.filter((one) => !isForRoot(one));
   const reasons = new Set(others.map(({ reason }) => reason));
   const unset = ofRoot.map((one) => `  ${forRootText(one)}`);
   const listed = [...reasons].flatMap((why) => [
@@ -148,9 +152,6 @@ function omissionLines({ target }: RestoreRequest, { omissions }: RestoreSummary
   return [...unset, ...listed];
 }
 
-/** Said with the option that restores it, as nothing is wrong: by default nobody gets files of others. */
-const FOR_ROOT: ReadonlySet<string> = new Set([NOT_ASKED_FOR, ONLY_ROOT]);
-
 const UNSET: Readonly<Partial<Record<Omission['kind'], string>>> = {
   ownership: 'Owners',
   'setuid-bits': 'Setuid and setgid bits',
@@ -158,9 +159,9 @@ const UNSET: Readonly<Partial<Record<Omission['kind'], string>>> = {
   'privileged-xattrs': 'System attributes',
 };
 
-function forRootText({ kind, count: entries, reason }: Omission): string {
+function forRootText({ kind, count: entries }: Omission): string {
   const what = `${UNSET[kind] ?? OMITTED[kind]} were not restored (${count(entries, 'entry', 'entries')})`;
-  return reason === NOT_ASKED_FOR
+  return mayDoAsRoot()
     ? `${what}: add the option --restore-ownership for it.`
     : `${what}: only root can, with the option --restore-ownership.`;
 }

@@ -3,7 +3,7 @@ import { asByteString } from '../../../src/base/byte-path.ts';
 import { Output } from '../../../src/cli/terminal/output.ts';
 import { lackingLines, restoreText } from '../../../src/cli/snapshots/restore-summary.ts';
 import type { SnapshotRecord } from '../../../src/format/records.ts';
-import { NOT_ASKED_FOR, ONLY_ROOT, type RestoreSummary } from '../../../src/restorer/request/request.ts';
+import type { RestoreSummary } from '../../../src/restorer/request/request.ts';
 import { directory, file, handMadeSnapshot, memoryRepository } from '../../support/hand-made-snapshot.ts';
 import { wholeRestore } from '../../support/whole-restore.ts';
 
@@ -82,16 +82,23 @@ describe('the summary of a restore', () => {
     expect(text).toContain(where);
   });
 
-  it('says what root has to add to get owners back, and to others that only root can', async () => {
-    const owners = { kind: 'ownership', count: 17, paths: [asByteString('a')] } as const;
-    const asRoot = await textOf({ ...partial, omissions: [{ ...owners, reason: NOT_ASKED_FOR }] });
-    expect(asRoot).toContain(
-      'Owners were not restored (17 entries): add the option --restore-ownership for it.',
+  it('says with which option owners come back where they were left out unasked, and to others who can', async () => {
+    const repository = await memoryRepository(signal);
+    const snapshot = await handMadeSnapshot(repository, directory({}), {}, signal);
+    const out = new Output(process.stdout, signal);
+    const owners = { kind: 'ownership', count: 17, reason: 'why', paths: [asByteString('a')] } as const;
+    const told = (restoreOwnership: boolean): string =>
+      restoreText(
+        { ...wholeRestore(repository, snapshot, '/t'), restoreOwnership },
+        { ...partial, omissions: [owners] },
+        { out, env: { NO_COLOR: '1' } },
+      );
+    expect(told(false)).toContain(
+      process.getuid?.() === 0
+        ? 'Owners were not restored (17 entries): add the option --restore-ownership for it.'
+        : 'Owners were not restored (17 entries): only root can, with the option --restore-ownership.',
     );
-    const asOther = await textOf({ ...partial, omissions: [{ ...owners, reason: ONLY_ROOT }] });
-    expect(asOther).toContain(
-      'Owners were not restored (17 entries): only root can, with the option --restore-ownership.',
-    );
+    expect(told(true)).toContain('Not restored: why:\n    owner of 17 entries');
   });
 
   it('says how damage is looked into, and where another version may be', async () => {
