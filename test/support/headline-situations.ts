@@ -172,6 +172,21 @@ export const SITUATIONS: readonly Situation[] = [
     arrange: async (site) => await beginAnew(site, 'usb', 'nas'),
   },
   {
+    name: 'A repository was moved with all its backups, and the first one to its new place waits for the end of a pause',
+    async arrange(site) {
+      await begin(site);
+      await eventually(
+        async () => (await site.agent.snapshots({ limit: 1 })).length > 0,
+        'the catalog of the first backup',
+      );
+      await site.agent.pause(null, false);
+      cpSync(place(site), place(site, 'moved'), { recursive: true });
+      const moved = { usb: { url: place(site, 'moved') } };
+      await site.configure({ ...settingsOf(site, ['usb']), destinations: moved });
+      await eventually(() => site.jobs('backup').some(({ status }) => status === 'queued'), 'the backup');
+    },
+  },
+  {
     name: 'The first backup failed',
     async arrange(site) {
       writeFileSync(place(site), 'a file');
