@@ -36,3 +36,8 @@ export function shownDestination(
   );
   return isOther ? name : EMBEDDED_DESTINATION;
 }
+
+/** The names of all destinations as commands take them, for a person who typed another one. */
+export function shownNames(settings: Pick<Settings, 'destinations' | 'embedded'>): readonly string[] {
+  return settings.destinations.map(({ name }) => shownDestination(name, settings));
+}

@@ -41,6 +41,6 @@ export async function openKnowledge(foundation: Foundation, stack: AsyncDisposab
     catalogs,
     reading,
     drills: new DrillRecords(notes, clock),
-    surroundings: surroundingsOf({ ...foundation, alarms }),
+    surroundings: surroundingsOf({ ...foundation, alarms, holdings: () => catalogs.holdings }),
   };
 }

@@ -36,12 +36,16 @@ export function moreOf({ more }: Pick<Headline, 'more'>): string {
   return more === 0 ? '' : more === 1 ? ' And one more thing.' : ` And ${more} more things.`;
 }
 
+/** Of a first backup to a new place, while others can be restored from. */
+const EARLIER = 'Protected by your earlier backups; ';
+
 /** What sentences begin with to say whether the person is protected, which only the headline should decide. */
 const PREFACES = [
   'Protected, but: ',
   'Protected, but ',
   'Protected, except ',
   'Protected from mistakes, not from a broken disk: ',
+  EARLIER,
   'Not protected yet: ',
   'Not protected: ',
 ];
@@ -94,11 +98,9 @@ export function sentenceOf(said: Statement, checks: readonly StatusCheck[], nowM
     case 'overdue':
       return `Not protected: ${subject(said, 'has', 'have')} not been backed up${toWords(to)} for ${age}${because(said.reason)}.`;
     case 'first_backup_runs':
-      return figures['waits'] === 1
-        ? 'Not protected yet: the first backup is waiting to start.'
-        : 'Not protected yet: the first backup is running.';
+      return `${firstPreface(said)}${figures['earlier'] === 1 ? toWords(to) : ''} is ${figures['waits'] === 1 ? 'waiting to start' : 'running'}.`;
     case 'first_backup_paused':
-      return 'Not protected yet: the first backup starts when the pause ends.';
+      return `${firstPreface(said)}${figures['earlier'] === 1 ? toWords(to) : ''} starts when the pause ends.`;
     case 'last_failed':
       return `Protected, but the last backup of ${names}${toWords(to)} failed${said.reason === 'other' ? '' : because(said.reason)}. The last good one is ${age} old.`;
     case 'command_failed':
@@ -134,6 +136,10 @@ export function sentenceOf(said: Statement, checks: readonly StatusCheck[], nowM
     case 'protected':
       return `Protected: the last good backup is ${age} old.`;
   }
+}
+
+function firstPreface({ figures }: Statement): string {
+  return `${figures['earlier'] === 1 ? EARLIER : 'Not protected yet: '}the first backup`;
 }
 
 /** What to do about a statement, where its sentence does not say so; empty where there is nothing to do. */
@@ -222,7 +228,7 @@ function adviceAgainst(reason: Reason): string {
     case 'emptied':
       return `If it is a disk, mount it. If the backups were deleted, start again in another folder: ${holdfast`destinations add NAME LOCATION --default`}`;
     case 'locked_out':
-      return 'Set the right passphrase in the settings of the destination; the recovery kit has it.';
+      return 'Set the right passphrase in the settings of the destination. The recovery kit of the computer that made the backups there has it.';
     case 'no_secret':
       return `The job says which one, and what to do: ${holdfast`jobs`}`;
     case 'denied':

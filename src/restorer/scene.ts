@@ -5,7 +5,7 @@ import type { JobResult } from './content/messages.ts';
 import { LiftedModes } from './metadata/lifted-modes.ts';
 import type { MetadataPolicy } from './metadata/metadata.ts';
 import { keptPaths, type StayReason } from './plan/extra-entries.ts';
-import type { RestoreObserver, RestoreRequest } from './request/request.ts';
+import { NOT_ASKED_FOR, ONLY_ROOT, type RestoreObserver, type RestoreRequest } from './request/request.ts';
 import type { OwnPlaceInside } from './request/selection.ts';
 import { RestoreTally } from './request/tally.ts';
 import { EntryRecordWriter, NO_RECORD, type RecordHandle } from './target/entry-records.ts';
@@ -127,9 +127,7 @@ function metadataPolicy({ restoreOwnership, ownersByName, snapshot }: Wishes): M
   const names = privileged && ownersByName ? ownerNames() : undefined;
   return {
     privileged,
-    unprivilegedBecause: restoreOwnership
-      ? 'only root can set it'
-      : 'only root can set it, when told to restore ownership',
+    unprivilegedBecause: mayDoAsRoot() ? NOT_ASKED_FOR : ONLY_ROOT,
     uid,
     gid,
     users: names === undefined ? new Map() : idsByName(users, (name) => names.userId(name)),

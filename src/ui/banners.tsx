@@ -8,11 +8,13 @@ import { Problem } from './components/problem.tsx';
 import { Notice } from './components/tag.tsx';
 import { formatTime } from './language/format.ts';
 import { t } from './language/language.ts';
+import { NotByKit, useNotByKit } from './parts/not-by-kit.tsx';
 import { hrefOf } from './parts/route.ts';
 
 /** `page`: the page that is shown. No banner leads to the page that the user is on. */
 export function Banners({ page }: { readonly page: string }): JSX.Element {
   const { alarms, pause, recovery_kit: kit, sources, version, installed_version: installed } = useOverview();
+  const others = useNotByKit();
   return (
     <>
       {alarms > 0 && page !== 'alarms' ? (
@@ -23,7 +25,10 @@ export function Banners({ page }: { readonly page: string }): JSX.Element {
       ) : null}
       {kit === 'unsaved' && page !== 'start' && sources.length > 0 ? (
         <Notice look="warning">
-          <p>{t.app.kitUnsaved}</p>
+          <div>
+            <p>{others.length === 0 ? t.app.kitUnsaved : t.app.kitUnsavedPartly}</p>
+            <NotByKit places={others} />
+          </div>
           <a href={hrefOf(['settings', 'encryption'])}>{t.app.kitSave}</a>
         </Notice>
       ) : null}

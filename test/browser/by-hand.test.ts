@@ -80,7 +80,7 @@ describe.each(BY)('by $by', ({ by, handsOf }) => {
     const added = join(site.place.directory, by === 'mouse' ? 'Pictures' : 'Notes');
     await site.visit(shown, '/settings/sources');
     await hands.type(page.getByLabel('Folder or file'), added);
-    await hands.press(page.getByRole('button', { name: 'Add', exact: true }));
+    await hands.press(page.getByRole('button', { name: 'Next', exact: true }));
     await hands.press(page.getByRole('button', { name: 'Save' }));
     await expect.poll(config).toContain(added);
     await page.getByRole('heading', { level: 1 }).waitFor();
@@ -197,5 +197,28 @@ test('who goes to another page while settings are being saved is not asked, and 
   letGo();
   await page.getByLabel('What it is for').waitFor();
   await expect.poll(config).toContain('"keepDaily": 21');
+  expect(shown.complaints).toEqual([]);
+});
+
+test('a second destination gets what goes to the first as well, which is asked in words that name the first', async () => {
+  const shown = await site.signedIn();
+  const hands = keyboard(shown.page);
+  const { page } = shown;
+  const place = join(site.place.directory, 'second');
+  mkdirSync(place);
+  await site.visit(shown, '/settings/destinations');
+  await hands.press(page.getByRole('button', { name: 'Add a destination' }));
+  await page.getByText('New backups go here as well as to On this computer').waitFor();
+  await page.getByText('New backups go here instead of On this computer').waitFor();
+  await hands.type(page.getByLabel('Name'), 'second');
+  await hands.type(page.getByLabel('Folder', { exact: true }), place);
+  await hands.press(page.getByRole('button', { name: 'Next', exact: true }));
+  await page.getByText('not saved').first().waitFor();
+  expect(config()).not.toContain(place);
+  await hands.press(page.getByRole('button', { name: 'Save' }));
+  await expect.poll(config).toContain(place);
+  expect(config()).toMatch(/"destinations": \[\s*"default",\s*"second"\s*\]/);
+  expect(config()).not.toContain('defaultDestination');
+  await expect.poll(() => readdirSync(place), { timeout: 20_000 }).toContain('snapshots');
   expect(shown.complaints).toEqual([]);
 });

@@ -117,7 +117,7 @@ test('a word that is no destination and no directory is told as such', async () 
   const { code, stderr } = await place.run(['snapshots', '-r', 'nosuch'], fresh);
   expect(code).toBe(10);
   expect(stderr).toContain('No destination is called nosuch, and there is no directory of that name here');
-  expect(stderr).toContain('Destinations are: default');
+  expect(stderr).toContain('Destinations are: embedded');
 });
 
 test('a repository below directories that did not exist is made with a note', async () => {

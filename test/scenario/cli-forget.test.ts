@@ -41,6 +41,26 @@ test('rules give a backup by a request with exclude rules of its own the place o
   await place.expectRun(['forget', '--keep-last', '1', '--host', 'host']);
   const left = jsonLines(await place.expectRun(['snapshots', '--json'])).map(({ id }) => id);
   expect(new Set(left)).toEqual(new Set([whole, narrowed]));
+  // The tag that names the job would take the place of the reason.
+  const { stdout } = await place.expectRun(['forget', '--keep-last', '1', '--dry-run']);
+  expect(stdout).toContain('Why');
+  expect(stdout).not.toContain('job:bkp');
+});
+
+test('what prune will free is said in one line, and where it frees nothing it says no more than that', async () => {
+  await using place = await openPlace();
+  await place.expectRun(['init']);
+  expect((await place.expectRun(['prune'])).stdout).toBe('There is nothing to free.\n');
+  await place.write({ a: 'x'.repeat(100_000) });
+  await place.expectRun(['backup', place.source]);
+  await place.write({ a: 'changed' });
+  await place.expectRun(['backup', place.source]);
+  await place.expectRun(['forget', '--keep-last', '1']);
+  const { stdout } = await place.expectRun(['prune']);
+  expect(stdout).toMatch(
+    /^\S+ \w+ \(\d+ packs?\) will be freed by the first prune in 3d or later, so that a running backup loses nothing\. To free it now/,
+  );
+  expect((await place.expectRun(['prune', '--grace', '0', '--no-other-writers'])).stdout).toMatch(/^Freed /);
 });
 
 /** As a job of the agent does whose request has exclude rules. */

@@ -1,5 +1,6 @@
 /** Whoever moves to another destination has one recovery kit: it opens the new place as it opens the old one. */
 // Turn 5 of 8.
+import { once } from 'node:events';
 import { mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -19,6 +20,21 @@ async function firstBackup(repository: string): Promise<void> {
     await delay(300);
   }
   expect.fail('no backup was made there');
+}
+
+/** What `start` says to a person. */
+async function greetingOf(place: Place): Promise<string> {
+  const child = place.start(['start', '--port', '0'], fresh);
+  child.stderr?.resume();
+  const ended = once(child, 'exit');
+  let said = '';
+  for await (const piece of child.stdout ?? []) {
+    said += String(piece);
+    if (said.includes('Open your backups in a browser with')) break;
+  }
+  child.kill('SIGTERM');
+  await ended;
+  return said;
 }
 
 /** As written on paper. */
@@ -66,10 +82,12 @@ test('on another computer the kit says what to type there, and what is not typed
   const steps = kit.slice(kit.indexOf('To restore on another computer'));
   expect([...steps.matchAll(/holdfast .*/g)].map(([command]) => command)).toEqual([
     'holdfast snapshots -r REPOSITORY',
-    'holdfast restore -r REPOSITORY latest --target DIR',
+    'holdfast restore -r REPOSITORY ID --target DIR',
     'holdfast destinations add NAME REPOSITORY --default',
   ]);
-  expect(kit).not.toContain('holdfast.js');
+  // No path of a computer that is lost.
+  expect(kit).not.toMatch(/holdfast\.js|node |npm --prefix/);
+  expect(kit).toContain('It does not open a repository that another computer made');
   const { code } = await kitOf(old);
   const repository = join(old.state, 'repository');
   await using next = await openPlace();
@@ -78,9 +96,68 @@ test('on another computer the kit says what to type there, and what is not typed
   expect(refused.stderr).toContain('disk was not added: A repository already exists here');
   const [, told = ''] = /and run: (holdfast .*)/.exec(refused.stderr) ?? [];
   expect(told).toBe(`holdfast ${add.join(' ')} --passphrase-file FILE`);
-  await run(next, [...add, '--passphrase-file', code]);
+  const added = await run(next, [...add, '--passphrase-file', code]);
+  expect(added.stdout).toContain('Keep that kit: the one of this computer does not open them.');
   await run(next, ['start', '--once', '--source', next.source]);
   expect((await run(next, ['snapshots'])).stdout).toContain(old.source);
+});
+
+test('whoever goes on with the repository of another computer is told to keep its kit, until the new one opens it, too', async () => {
+  await using old = await openPlace();
+  await old.write({ 'notes.txt': 'one' });
+  await run(old, ['start', '--once', '--source', old.source]);
+  const { code } = await kitOf(old);
+  const repository = join(old.state, 'repository');
+  await using next = await openPlace();
+  await run(next, ['destinations', 'add', 'disk', repository, '--default', '--passphrase-file', code]);
+  const noKit = await run(next, ['keys', 'add', '-r', 'disk', '--recovery-kit'], 2);
+  expect(noKit.stderr).toContain('This computer has no recovery kit yet');
+  const told = 'It does not open disk. Keep what does as well: the recovery kit of the computer that made';
+  const greeting = await greetingOf(next);
+  expect(greeting).toContain(told);
+  expect(greeting).not.toContain('nobody can open the backups');
+  {
+    await using _agent = await startAgent(next);
+    expect((await next.run(['doctor'], fresh)).stdout).toContain(told);
+    const { passphrase } = await kitOf(next);
+    await run(next, ['snapshots', '-r', repository, '--password-file', passphrase], 12);
+    const kept = await run(next, ['keys', 'add', '-r', 'disk', '--recovery-kit']);
+    expect(kept.stdout).toContain('opens disk from now on. What opened it before still does. The agent uses');
+    const again = await run(next, ['keys', 'add', '-r', 'disk', '--recovery-kit']);
+    expect(again.stdout).toContain('opens disk already.');
+  }
+  const own = await kitOf(next);
+  for (const file of [code, own.code, own.passphrase])
+    await run(next, ['snapshots', '-r', repository, '--password-file', file]);
+  await run(next, ['snapshots', '-r', 'disk']);
+  expect((await next.run(['doctor'], fresh)).stdout).not.toContain('It does not open disk');
+});
+
+test('whoever moves to another disk by hand types no passphrase, and the kit opens the new one', async () => {
+  await using place = await openPlace();
+  await place.write({ 'notes.txt': 'one' });
+  await run(place, ['start', '--once', '--source', place.source]);
+  const { code, passphrase } = await kitOf(place);
+  const [disk, other, own] = ['disk', 'other', 'own'].map((name) => join(place.directory, name));
+  for (const name of [disk, other]) await mkdir(String(name));
+  await writeFile(String(own), 'a passphrase of its own\n', { mode: 0o600 });
+  const known = (await run(place, ['destinations', 'list'])).stdout;
+  expect(known).toContain('embedded (default)');
+  expect(known).toContain('embedded is the repository on this computer that the first start made.');
+  const unknown = await run(place, ['destinations', 'test', 'nothing'], 2);
+  expect(unknown.stderr).toContain('Destinations are: embedded.');
+  await run(place, ['destinations', 'add', 'newdisk', String(disk)]);
+  const made = await run(place, ['init', '-r', 'newdisk', '--like', 'embedded']);
+  expect(made.stdout).toContain('It opens with the recovery kit of this computer');
+  expect(made.stdout).not.toContain('not shown again');
+  await run(place, ['copy', '--from', join(place.state, 'repository'), '-r', 'newdisk']);
+  for (const file of [code, passphrase])
+    expect((await run(place, ['snapshots', '-r', String(disk), '--password-file', file])).stdout).toContain(
+      place.source,
+    );
+  // Also where the destination is named by its path.
+  await run(place, ['init', '-r', String(other), '--like', String(disk), '--password-file', String(own)]);
+  await run(place, ['copy', '--from', String(disk), '-r', String(other), '--password-file', String(own)]);
 });
 
 test('where the code is not known any more, the passphrase is named, and how a code is made', async () => {

@@ -17,6 +17,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { Overview } from '../../src/api/schemas/page/overview.ts';
 import {
   Destinations,
   DestinationTest,
@@ -400,6 +401,21 @@ describe('the recovery kit', () => {
     await site.restart();
     page = await openPage(site.daemon);
     expect(await get<RecoveryKit>(RecoveryKit, '/recovery-kit')).toEqual(saved);
+  });
+
+  test('is handed out with the names of what it does not open', async () => {
+    writeFileSync(join(site.state, 'recovery-kit.txt'), 'HOLDFAST RECOVERY KIT\n', { mode: 0o600 });
+    const file = await keep('of another computer');
+    const destinations = { own: { url: join(disk, 'own') }, other: { url: disk, passphrase: { file } } };
+    expect(await put({ destinations })).toBe(200);
+    const text = await (await page.fetch('GET', '/recovery-kit/text')).text();
+    expect(text).toContain(
+      'It does not open other. Keep what does as well: the recovery kit of the computer',
+    );
+    const { data } = await page.ask<Overview>('GET', '/overview', Overview);
+    expect(
+      data.destinations.flatMap(({ name, opened_by_kit: isOpened }) => (isOpened ? [] : [name])),
+    ).toEqual(['other']);
   });
 });
 

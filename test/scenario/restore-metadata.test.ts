@@ -25,6 +25,7 @@ import {
   SILENT_RESTORE,
   type RestoreRequest,
   type RestoreSummary,
+  NOT_ASKED_FOR,
 } from '../../src/restorer/request/request.ts';
 import { restore } from '../../src/restorer/restore.ts';
 import { ownerNames } from '../../src/system/owner-names.ts';
@@ -102,6 +103,7 @@ describe.runIf(isRoot)('with privileges', () => {
     const summary = await restored(snapshot, {});
     expect(summary.status).toBe('complete');
     expect(counts(summary)).toEqual({ 'setuid-bits': 2, ownership: 4, devices: 1, 'privileged-xattrs': 1 });
+    expect(new Set(summary.omissions.map(({ reason }) => reason))).toEqual(new Set([NOT_ASKED_FOR]));
     expect(statSync(join(target, 'setuid'))).toMatchObject({ uid: 0, gid: 0 });
     expect(statSync(join(target, 'setuid')).mode & 0o7777).toBe(0o755);
     expect(existsSync(join(target, 'null'))).toBe(false);

@@ -71,6 +71,28 @@ async function begin(
   await allEnded(site);
 }
 
+/** After a good backup to `usb`: backups go to these, of which the last one is new, and slow. */
+async function beginAnew(site: SituationSite, ...names: readonly string[]): Promise<void> {
+  site.write({ large: randomBytes(8_000_000) });
+  await begin(site);
+  await eventually(
+    async () => (await site.agent.snapshots({ limit: 1 })).length > 0,
+    'the catalog of the first backup',
+  );
+  const usb = { url: join(site.directory, 'usb') };
+  const { destinations, ...others } = settingsOf(site, names) as { destinations: object };
+  await site.configure({
+    ...others,
+    destinations: { usb, ...destinations },
+    defaultDestination: names.at(-1),
+    bandwidth: [{ from: '00:00', uploadLimit: '64 KiB' }],
+  });
+  await eventually(
+    () => site.jobs('backup').some(({ status, spec }) => status === 'running' && spec.destination === 'nas'),
+    'the backup',
+  );
+}
+
 const place = (site: SituationSite, name = 'usb'): string => join(site.directory, name);
 
 function unplug(site: SituationSite, name = 'usb'): void {
@@ -139,6 +161,29 @@ export const SITUATIONS: readonly Situation[] = [
         bandwidth: [{ from: '00:00', uploadLimit: '64 KiB' }],
       });
       await eventually(() => site.jobs('backup')[0]?.status === 'running', 'the backup');
+    },
+  },
+  {
+    name: 'The first backup to another destination runs, and earlier ones can be restored',
+    arrange: async (site) => await beginAnew(site, 'nas'),
+  },
+  {
+    name: 'The same beside the first destination',
+    arrange: async (site) => await beginAnew(site, 'usb', 'nas'),
+  },
+  {
+    name: 'A repository was moved with all its backups, and the first one to its new place waits for the end of a pause',
+    async arrange(site) {
+      await begin(site);
+      await eventually(
+        async () => (await site.agent.snapshots({ limit: 1 })).length > 0,
+        'the catalog of the first backup',
+      );
+      await site.agent.pause(null, false);
+      cpSync(place(site), place(site, 'moved'), { recursive: true });
+      const moved = { usb: { url: place(site, 'moved') } };
+      await site.configure({ ...settingsOf(site, ['usb']), destinations: moved });
+      await eventually(() => site.jobs('backup').some(({ status }) => status === 'queued'), 'the backup');
     },
   },
   {

@@ -11,6 +11,7 @@ export const NOTHING_SPECIAL: Pick<
   | 'onePlaces'
   | 'isOfSystem'
   | 'untestedSince'
+  | 'hasEarlier'
 > = {
   home: '/home/anna',
   alarms: () => [],
@@ -20,4 +21,5 @@ export const NOTHING_SPECIAL: Pick<
   onePlaces: () => [],
   isOfSystem: () => false,
   untestedSince: () => null,
+  hasEarlier: () => false,
 };

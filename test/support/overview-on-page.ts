@@ -9,6 +9,7 @@ export function overviewOnPage(at: string): Overview {
     unreachable_reason: null,
     untested: false,
     is_embedded: false,
+    opened_by_kit: true,
     used_bytes: null,
     same_disk: false,
     free_bytes: null,

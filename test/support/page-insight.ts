@@ -18,6 +18,7 @@ export function testInsight(agent: Pick<Agent, 'jobs'>, more: Partial<PageInsigh
       days: () => [],
       names: () => new Map(),
       pause: () => undefined,
+      isOpenedByKit: () => true,
       recoveryKit: () => 'none',
       uploadLimit: () => null,
     },

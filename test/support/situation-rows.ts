@@ -178,6 +178,10 @@ export const RUNNING: readonly SituationRow[] = [
     says: { code: 'first_backup_runs', figures: { waits: 1 } },
   },
   { what: 'The first backup waits for the end of a pause', says: { code: 'first_backup_paused' } },
+  {
+    what: 'The first backup to another destination runs, and earlier ones can be restored',
+    says: { code: 'first_backup_runs', to: ['nas'], figures: { earlier: 1 } },
+  },
   { what: 'The first backup was canceled', says: never(null) },
   { what: 'Backups are paused', says: { code: 'paused', since: RECENT } },
   { what: 'Backups have been paused for days', says: late(null, { paused: 1 }) },

@@ -31,7 +31,10 @@ export type LastRun = Pick<Run, 'status' | 'result' | 'finishedAt'>;
  */
 export interface OverviewFacts {
   /** The newest complete backup of a source, to any destination when none is named. */
-  newest(source: string, destination?: string): Pick<Job, 'files_done' | 'size_bytes'> | undefined;
+  newest(
+    source: string,
+    destination?: string,
+  ): Pick<Job, 'files_done' | 'size_bytes' | 'started_at'> | undefined;
   /** The last runs that ended, oldest first. */
   history(source: string, destination: string): readonly Run[];
   recent(): readonly Job[];
@@ -40,6 +43,8 @@ export interface OverviewFacts {
   /** Free bytes on the disk of a destination; null where they cannot be determined. */
   freeBytes(destination: string): Promise<number | null>;
   defaultDestination(): string;
+  /** Whether the recovery kit of this computer opens the destination. */
+  isOpenedByKit(destination: string): boolean;
   /** The number of known snapshots in all destinations, and the sum of the bytes of their files. */
   holdings(): { readonly snapshots: number; readonly bytes: number };
   /** Whether the snapshots of this destination are included in `holdings`. Reading a catalog takes time. */
@@ -158,13 +163,16 @@ function shownSources({ sources }: FullStatus, facts: OverviewFacts): Overview['
 
 function shownSource(source: SourceStatus, name: string, facts: OverviewFacts): OverviewSource {
   const { path, destination } = source;
-  const newest = facts.newest(path, destination);
+  const own = facts.newest(path, destination);
+  const earlier = source.last_good_backup_at === null && facts.holdings().snapshots > 0;
+  const newest = own ?? (earlier ? facts.newest(path) : undefined);
   return {
     path,
     name,
     destination,
     schedule: source.schedule,
     last_good_backup_at: maybeTimestamp(source.last_good_backup_at),
+    earlier_backup_at: earlier ? maybeTimestamp(newest?.started_at ?? null) : null,
     next_run_at: maybeTimestamp(source.next_run_at),
     overdue: source.overdue,
     watching: source.watching,
@@ -196,6 +204,7 @@ async function shownPlace(place: DestinationStatus, facts: OverviewFacts): Promi
     unreachable_reason: place.unreachable_reason,
     untested: place.untested,
     is_embedded: place.embedded,
+    opened_by_kit: facts.isOpenedByKit(name),
     used_bytes: used,
     same_disk: place.same_disk,
     free_bytes: reachable === true ? await facts.freeBytes(name) : null,

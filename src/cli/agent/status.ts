@@ -90,7 +90,7 @@ async function show(status: FullStatus, context: Context): Promise<void> {
       source.last_good_backup_at === null ? 'never' : ago(clock.now() - source.last_good_backup_at),
       source.overdue ? { text: 'overdue', style: styles.red } : next(source.next_run_at),
       source.watching ? 'yes' : '',
-      source.destination,
+      shownName(source.destination, status.destinations),
     ]);
     const columns = [
       { title: 'Source', cut: 'middle' as const },
@@ -143,7 +143,7 @@ function nameCell({ name }: DestinationStatus, all: FullStatus['destinations']):
   return shown === name ? name : `${shown} (default)`;
 }
 
-function withShownNames(status: FullStatus): FullStatus {
+export function withShownNames(status: FullStatus): FullStatus {
   const shown = (name: string): string => shownName(name, status.destinations);
   return { ...status, statements: status.statements.map((one) => ({ ...one, to: one.to.map(shown) })) };
 }

@@ -18,6 +18,7 @@ import { announced, isHoldfast, runningAgent, type RunningAgent } from '../insta
 import { statePaths, type StatePaths } from '../command/state-directory.ts';
 import type { Environment } from '../terminal/terminal.ts';
 import { type Finding, ok, problem, warning } from '../../daemon/doctor/finding.ts';
+import { withShownNames } from '../agent/status.ts';
 
 export async function checkAgent(
   env: Environment,
@@ -89,7 +90,7 @@ async function takenPort(port: number): Promise<Finding> {
 /** What the agent says first when it is asked whether all is protected. */
 export async function checkProtection({ env, clock, signal }: Context): Promise<Finding> {
   const status = await callAgent(statePaths(env).run, 'status', {}, signal);
-  const { level, sentence } = protectionOf(status, clock.now());
+  const { level, sentence } = protectionOf(withShownNames(status), clock.now());
   if (level === 'good') return ok('backups', sentence);
   const judge = level === 'bad' ? problem : warning;
   return judge('backups', sentence, `For details and what to do: ${holdfast`status`}`);

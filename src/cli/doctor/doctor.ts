@@ -9,6 +9,7 @@ import { checkDesktop } from '../../daemon/doctor/desktop.ts';
 import { guarded, type Finding } from '../../daemon/doctor/finding.ts';
 import { writeBundle } from './bundle.ts';
 import { checkKeyDrill, checkRestoreDrill } from './drills.ts';
+import { notOpenedByKit } from '../../daemon/places/other-keys.ts';
 import { sameDiskFindings } from '../../daemon/doctor/try-destination.ts';
 import { checkNative } from './native.ts';
 import { checkClock, checkRecoveryKit, checkRuntime, checkSpace } from '../../daemon/doctor/machine.ts';
@@ -105,8 +106,9 @@ async function examine(options: DoctorOptions, context: Context): Promise<Examin
     const partner = await guarded('partner', async () => await checkPartner(context));
     if (partner !== undefined) findings.push(partner);
   }
+  const others = settings === undefined ? [] : notOpenedByKit(settings);
   findings.push(
-    await guarded('recovery kit', async () => await checkRecoveryKit(paths.recoveryKit)),
+    await guarded('recovery kit', async () => await checkRecoveryKit(paths.recoveryKit, others)),
     await guarded('key drill', async () => await checkKeyDrill(context)),
     await guarded('clock', async () => await checkClock(clock.now(), witnessesOf(env))),
   );

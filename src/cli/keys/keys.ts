@@ -60,6 +60,7 @@ interface AddOptions extends KeyOptions, NewPassphraseOptions {
   readonly recoveryCode?: boolean;
   readonly thisMachine?: boolean;
   readonly writeOnly?: string;
+  readonly recoveryKit?: boolean;
 }
 
 interface PasswdOptions extends KeyOptions, NewPassphraseOptions {
@@ -91,6 +92,7 @@ export function define(command: Command, context: Context): void {
     .optionsGroup('The new key:')
     .option('--recovery-code', 'Create a recovery code and print it')
     .option('--this-machine', 'Let this machine open its embedded repository without a passphrase')
+    .option('--recovery-kit', 'Let the recovery kit of this computer open the repository of another one')
     .option(
       '--write-only <file>',
       'Create a key for a machine that can add backups but not read any, and write it to a new file',
@@ -99,6 +101,11 @@ export function define(command: Command, context: Context): void {
   addCommon(add, 'The result as a JSON object');
   add.action(async (options: AddOptions) => {
     requireOneKind(options);
+    if (options.recoveryKit === true) {
+      const { addRecoveryKit } = await import('./add-recovery-kit.ts');
+      await addRecoveryKit(options, context);
+      return;
+    }
     await withRepository(options, context, async (repository) => await addOne(repository, options, context));
   });
 
@@ -173,8 +180,9 @@ async function addOne(repository: Repository, options: AddOptions, context: Cont
  * repository.
  */
 function requireOneKind(options: AddOptions): void {
-  const { recoveryCode, thisMachine, writeOnly, newPasswordFile, newPasswordCommand } = options;
-  const kinds = [recoveryCode, thisMachine, writeOnly, newPasswordFile ?? newPasswordCommand];
+  const { recoveryCode, recoveryKit, thisMachine, writeOnly, newPasswordFile, newPasswordCommand } = options;
+  const passphrase = newPasswordFile ?? newPasswordCommand;
+  const kinds = [recoveryCode, recoveryKit, thisMachine, writeOnly, passphrase];
   if (kinds.filter((kind) => kind !== undefined).length > 1)
     throw usage('Only one kind of key can be added at a time', 'Run the command once for each key.');
 }

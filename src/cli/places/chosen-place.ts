@@ -4,9 +4,10 @@ import { resolveTyped } from '../../base/typed-path.ts';
 import { BugError, errnoOf } from '../../base/errors.ts';
 import { callRepository } from '../../base/holdfast-command.ts';
 import { secretInUrl } from '../../base/redact.ts';
+import { ConfigError } from '../../config/config-error.ts';
 import { requireNeverThere } from '../../config/load.ts';
 import type { DestinationSettings } from '../../config/settings.ts';
-import { directoryOf } from '../../destination/location.ts';
+import { directoryOf, findPlace, parseLocation, placeUrl } from '../../destination/location.ts';
 import type { OpenOptions } from '../../destination/open/open.ts';
 import type { Context } from '../command/context.ts';
 import { usage, type RepositoryOptions } from '../command/options.ts';
@@ -89,15 +90,33 @@ export function configuredPlace(
 export async function placeNamed(typed: string, context: Context): Promise<ChosenPlace> {
   const asTyped = { location: typed, how: 'named', settings: undefined } as const;
   if (!isName(typed)) return asTyped;
-  const { findDestination, settings: all } = await configuration(context);
+  const { findDestination, shownNames, settings: all } = await configuration(context);
   const settings = findDestination(all, typed);
-  if (settings === undefined) return { ...asTyped, names: all.destinations.map(({ name }) => name) };
+  if (settings === undefined) return { ...asTyped, names: shownNames(all) };
   if ((await isDirectory(typed)) && directoryOf(settings.url) !== resolveTyped(typed))
     throw usage(
       `"${typed}" is both a configured destination and a directory here`,
       `For the directory use ./${typed}, for the destination ${settings.url}, or run the command in another directory.`,
     );
   return configuredPlace(settings, 'named', context);
+}
+
+/**
+ * The destination of the settings that is at a place which was named by its path or URL: nobody should have to type a
+ * passphrase that this computer has. The place as it is, if the settings cannot be read or do not have it.
+ */
+export async function knownPlace(place: ChosenPlace, context: Context): Promise<ChosenPlace> {
+  if (place.how !== 'named' || place.settings !== undefined || place.names !== undefined) return place;
+  try {
+    const { destinations } = (await configuration(context)).settings;
+    const found = findPlace(placeUrl(parseLocation(place.location)), destinations, ({ url }) =>
+      placeUrl(parseLocation(url)),
+    );
+    return found === undefined ? place : configuredPlace(found, 'named', context);
+  } catch (error) {
+    if (error instanceof ConfigError) return place;
+    throw error;
+  }
 }
 
 /** How to reach a place. @throws {ConfigError} when a secret is unavailable */
@@ -107,11 +126,12 @@ export async function reachOfPlace({ settings }: ChosenPlace, context: Context):
 
 /** Loaded only when needed: loading settings takes longer than most commands with a path take to run. */
 async function configuration(context: Context) {
-  const [{ settingsOnce }, { findDestination }] = await Promise.all([
+  const [{ settingsOnce }, { findDestination }, { shownNames }] = await Promise.all([
     import('./settings-file.ts'),
     import('../../config/effective-settings.ts'),
+    import('../../config/embedded-repository.ts'),
   ]);
-  return { findDestination, settings: await settingsOnce(context) };
+  return { findDestination, shownNames, settings: await settingsOnce(context) };
 }
 
 function isName(typed: string): boolean {

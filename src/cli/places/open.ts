@@ -17,7 +17,7 @@ import { openRepository } from '../../repository/opening.ts';
 import type { Repository } from '../../repository/repository.ts';
 import { secretOf } from '../../repository/slots/typed-secret.ts';
 import { ownPlaces, type NamedPlace } from '../../system/same-place.ts';
-import { choosePlace, placeNamed, reachOfPlace, type ChosenPlace } from './chosen-place.ts';
+import { choosePlace, knownPlace, placeNamed, reachOfPlace, type ChosenPlace } from './chosen-place.ts';
 import type { Context } from '../command/context.ts';
 import type { RepositoryOptions } from '../command/options.ts';
 import { canPrompt } from '../terminal/prompt.ts';
@@ -170,7 +170,7 @@ export async function openOther(
   first: GivenSecret | undefined,
   context: Context,
 ): Promise<Repository> {
-  const place = await placeNamed(named, context);
+  const place = await knownPlace(await placeNamed(named, context), context);
   try {
     return await openSecond(place, given, first, context);
   } catch (error) {
@@ -196,7 +196,7 @@ async function openSecond(
     if (secret !== undefined) return await openAt(place, secret, context);
   }
   const paths = statePaths(context.env);
-  if (shownLocation(location) === paths.repository) {
+  if (place.how === 'embedded' || shownLocation(location) === paths.repository) {
     const key = await readMachineKey(paths);
     if (key !== undefined) return await openAt(place, { kind: 'machine', secret: key }, context);
   }

@@ -3,7 +3,7 @@ import { localTime } from '../../base/units.ts';
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { writeFileAtomically } from '../../base/atomic-file.ts';
-import { holdfast, holdfastElsewhere } from '../../base/holdfast-command.ts';
+import { holdfastElsewhere } from '../../base/holdfast-command.ts';
 
 export interface KitFacts {
   /** The path of the repository. */
@@ -30,20 +30,25 @@ them without it. Keep it somewhere else: print it, or store it in a password man
   Recovery code  ${recoveryCode}
 
 Either the passphrase or the recovery code opens the repository, and every other one
-that the agent on this computer creates, unless you gave its destination a passphrase
-of its own. To see what opens any other destination of this computer:
-  ${holdfast`keys list -r NAME`}
+that this computer makes, unless you gave its destination a passphrase of its own.
+
+It does not open a repository that another computer made, even if this computer backs
+up to it. That one is opened by the recovery kit of the computer that made it: keep that
+kit as well. While you have this computer, see what opens a destination:
+  ${holdfastElsewhere`keys list -r NAME`}
 
 This computer does not need the kit: its agent has the keys to make backups.
 
 To restore on another computer
-  1. Install Holdfast there. From a clone: npm ci, then write "npm start --" for "holdfast".
+  1. Install Holdfast there, with the package for its system. From a clone: npm ci, then
+     write "npm start --" for "holdfast".
   2. Connect the drive that has the repository, or copy the repository directory to it.
   3. List what is in it:  ${holdfastElsewhere`snapshots -r REPOSITORY`}
-  4. Restore files:       ${holdfastElsewhere`restore -r REPOSITORY latest --target DIR`}
-     Type the passphrase or the recovery code when asked. "latest" is one snapshot. If you
-     backed up several folders, each has its own: restore the newest of each by its id.
+     Type the passphrase or the recovery code when asked. Each line is one folder: take the
+     id of the newest line of each folder that you want back.
+  4. Restore it:          ${holdfastElsewhere`restore -r REPOSITORY ID --target DIR`}
   5. Go on with it there: ${holdfastElsewhere`destinations add NAME REPOSITORY --default`}
+     Keep this kit then: the kit of the other computer does not open this repository.
 `;
 }
 

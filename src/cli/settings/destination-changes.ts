@@ -15,7 +15,7 @@ import {
   EMBEDDED_DESTINATION,
   findDestination,
 } from '../../config/effective-settings.ts';
-import { shownDestination } from '../../config/embedded-repository.ts';
+import { shownDestination, shownNames } from '../../config/embedded-repository.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 import type { DestinationSettings, SecretReference, Settings } from '../../config/settings.ts';
 import { onePlaces } from '../../daemon/places/one-place.ts';
@@ -210,7 +210,7 @@ function shownDefault({ defaultDestination, destinations, embedded }: Settings):
 function destinationNamed(wanted: string, settings: Settings): DestinationSettings {
   const place = findDestination(settings, wanted);
   if (place !== undefined) return place;
-  const names = settings.destinations.map(({ name }) => name).join(', ');
+  const names = shownNames(settings).join(', ');
   throw new RequestError('INVALID_DESTINATION', `There is no destination called ${wanted}`, {
     hint: `Destinations are: ${names}. Add one with: ${holdfast`destinations add NAME LOCATION`}`,
   });

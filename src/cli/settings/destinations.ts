@@ -5,8 +5,8 @@ import { formatBytes } from '../../base/units.ts';
 import { removeValue } from '../../config/config-edit.ts';
 import { findDestination } from '../../config/effective-settings.ts';
 import { onePlaces, onePlaceText } from '../../daemon/places/one-place.ts';
-import { holdsBackups, shownDestination } from '../../config/embedded-repository.ts';
-import type { DestinationSettings } from '../../config/settings.ts';
+import { holdsBackups, shownDestination, shownNames } from '../../config/embedded-repository.ts';
+import type { DestinationSettings, Settings } from '../../config/settings.ts';
 import type { DestinationView } from '../../control/calls.ts';
 import { agentObject, knownDestinations } from '../agent/ask-agent.ts';
 import type { Context } from '../command/context.ts';
@@ -145,6 +145,13 @@ async function list(options: DestinationsOptions, context: Context): Promise<voi
       { width: terminalWidth(out.stream), titleStyle: styles.bold },
     ),
   );
+  const own = rows.find(({ isEmbedded }) => isEmbedded);
+  if (own !== undefined)
+    await out.line(
+      printable(
+        `\n${shownDestination(own.settings.name, { destinations, embedded })} is the repository on this computer that the first start made.`,
+      ),
+    );
   for (const { problem, settings } of rows)
     if (problem !== null) await out.line(printable(`${settings.name}: ${problem}`));
   const repositories = new Map(rows.map((row) => [row.settings.name, row.repositoryId ?? undefined]));
@@ -207,9 +214,8 @@ function checkCell(check: DestinationView['last_check'] | undefined, styles: Sty
 
 async function test(wanted: string, options: DestinationsOptions, context: Context): Promise<void> {
   const settings = await settingsOrDefaults(options.config, context);
-  const { destinations } = settings;
   const found = findDestination(settings, wanted);
-  if (found === undefined && !/[/\\:]/.test(wanted)) throw unknown(wanted, destinations);
+  if (found === undefined && !/[/\\:]/.test(wanted)) throw unknown(wanted, settings);
   const tried = found ?? { name: wanted, url: locationOf(wanted), passphrase: null };
   const told =
     found === undefined || options.config !== undefined ? undefined : await knownDestinations(context);
@@ -235,9 +241,9 @@ async function test(wanted: string, options: DestinationsOptions, context: Conte
   await context.out.line(`\n${printable(tried.name)} ${verdict}`);
 }
 
-function unknown(name: string, destinations: readonly DestinationSettings[]): RequestError {
+function unknown(name: string, settings: Pick<Settings, 'destinations' | 'embedded'>): RequestError {
   return new RequestError('INVALID_DESTINATION', `There is no destination called ${name}`, {
-    hint: `Destinations are: ${destinations.map((one) => one.name).join(', ')}. You can also use a path or a URL.`,
+    hint: `Destinations are: ${shownNames(settings).join(', ')}. You can also use a path or a URL.`,
   });
 }
 

@@ -21,6 +21,7 @@ import { alsoTo } from './start-place.ts';
 import { renderTable } from '../terminal/table.ts';
 import { createStyles, printable, terminalWidth, wantsColor } from '../terminal/terminal.ts';
 import { ago } from '../terminal/wording.ts';
+import { shownDestination } from '../../config/embedded-repository.ts';
 
 interface SourcesOptions extends OutputOptions {
   readonly config?: string;
@@ -85,7 +86,7 @@ async function list(options: SourcesOptions, context: Context): Promise<void> {
     const rows = sources.flatMap(({ path, destinations, schedule, watch }) =>
       destinations.map((destination) => [
         path,
-        destination,
+        shownDestination(destination, settings),
         schedule,
         watch ? 'yes' : '',
         ageWords(lastGood(path, destination), clock.now()),

@@ -10,6 +10,7 @@ import {
   type ConfigChange,
 } from '../../config/config-edit.ts';
 import { findDestination } from '../../config/effective-settings.ts';
+import { shownNames } from '../../config/embedded-repository.ts';
 import type { Settings } from '../../config/settings.ts';
 import { findPlace, parseLocation, placeUrl, withUser } from '../../destination/location.ts';
 
@@ -40,8 +41,8 @@ export function startPlace(typed: string, settings: Settings): StartPlace {
     : { ...known, isNew: false };
 }
 
-function unknownName(typed: string, { destinations }: Settings): RequestError {
-  const names = destinations.map(({ name }) => name).join(', ');
+function unknownName(typed: string, settings: Settings): RequestError {
+  const names = shownNames(settings).join(', ');
   return new RequestError('INVALID_DESTINATION', `No destination is called "${typed}"`, {
     hint: `Destinations are: ${names}. For a directory, use a slash: ./${typed}`,
   });

@@ -101,8 +101,8 @@ interface NewPlace {
 }
 
 /**
- * Says what will open the repository that the first backup makes at a new destination. Undefined if there is a
- * repository already, which keeps its keys.
+ * Says what will open the repository that the first backup makes at a new destination, or what opens the one that is there
+ * already and keeps its keys. Undefined where the recovery kit of this computer opens that one, or nobody has looked.
  * @throws {StateError}
  */
 export async function whatWillOpen(
@@ -111,7 +111,10 @@ export async function whatWillOpen(
   name: string,
 ): Promise<string | undefined> {
   const directory = directoryOf(url);
-  if (directory !== undefined && existsSync(join(directory, 'keys'))) return undefined;
+  if (directory !== undefined && existsSync(join(directory, 'keys')))
+    return passphrase === undefined
+      ? undefined
+      : `The backups there open with the passphrase that you gave, or with the recovery kit of the computer that made them. Keep that kit: the one of this computer does not open them. To let it, once it is made: ${holdfast`keys add -r ${name} --recovery-kit`}`;
   const made = directory === undefined ? 'The repository created there' : 'The repository there';
   const another = `To create a recovery code for it after the first backup: ${holdfast`keys add -r ${name} --recovery-code`}`;
   if (passphrase !== undefined)

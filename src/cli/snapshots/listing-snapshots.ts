@@ -35,7 +35,7 @@ export function snapshotsTable(snapshots: readonly Snapshot[], { styles, width }
 }
 
 /** Without those that only name the job, which `--json` has. */
-function shownTags(tags: readonly string[]): string {
+export function shownTags(tags: readonly string[]): string {
   return tags.filter((tag) => tag === NARROWED_TAG || !isJobTag(tag)).join(', ');
 }
 

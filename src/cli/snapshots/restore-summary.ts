@@ -15,6 +15,7 @@ import { damageHint } from '../command/exit-codes.ts';
 import { ofOtherHost } from './own-snapshots.ts';
 import { placeInTarget, PROBLEMS_SHOWN } from './restore-progress.ts';
 import { count, ofWhom, seconds, shortId, storedByObject } from '../terminal/wording.ts';
+import { mayDoAsRoot } from '../../system/privileges.ts';
 import { createStyles, printable, printableBytes, printablePath, wantsColor } from '../terminal/terminal.ts';
 
 /** How many of the files that a snapshot lacks are named one by one. */
@@ -134,12 +135,35 @@ const OMITTED: Readonly<Record<Omission['kind'], string>> = {
 };
 
 /** Groups omissions by their reason. */
-function omissionLines({ target }: RestoreRequest, { omissions }: RestoreSummary): readonly string[] {
-  const reasons = new Set(omissions.map(({ reason }) => reason));
-  return [...reasons].flatMap((why) => [
+function omissionLines(
+  { target, restoreOwnership }: RestoreRequest,
+  { omissions }: RestoreSummary,
+): readonly string[] {
+  // Nothing is wrong with these: by default nobody gets files of others. So the option is named, not a reason.
+  const isForRoot = ({ kind }: Omission): boolean => !restoreOwnership && UNSET[kind] !== undefined;
+  const ofRoot = omissions.filter(isForRoot);
+  const others = omissions.filter((one) => !isForRoot(one));
+  const reasons = new Set(others.map(({ reason }) => reason));
+  const unset = ofRoot.map((one) => `  ${forRootText(one)}`);
+  const listed = [...reasons].flatMap((why) => [
     `  Not restored: ${printable(why)}:`,
-    ...omissions.filter(({ reason }) => reason === why).map((one) => `    ${omissionText(one, target)}`),
+    ...others.filter(({ reason }) => reason === why).map((one) => `    ${omissionText(one, target)}`),
   ]);
+  return [...unset, ...listed];
+}
+
+const UNSET: Readonly<Partial<Record<Omission['kind'], string>>> = {
+  ownership: 'Owners',
+  'setuid-bits': 'Setuid and setgid bits',
+  devices: 'Devices',
+  'privileged-xattrs': 'System attributes',
+};
+
+function forRootText({ kind, count: entries }: Omission): string {
+  const what = `${UNSET[kind] ?? OMITTED[kind]} were not restored (${count(entries, 'entry', 'entries')})`;
+  return mayDoAsRoot()
+    ? `${what}: add the option --restore-ownership for it.`
+    : `${what}: only root can, with the option --restore-ownership.`;
 }
 
 function omissionText({ kind, count: entries, paths }: Omission, target: RestoreTarget): string {

@@ -1,7 +1,5 @@
 import type { Command } from 'commander';
-import { isWithin } from '../../base/byte-path.ts';
 import { holdfast, holdfastThere } from '../../base/holdfast-command.ts';
-import { isFull } from '../../base/stored-by.ts';
 import { resolveTyped } from '../../base/typed-path.ts';
 import { SnapshotTrees } from '../../browse/snapshot-trees.ts';
 import type { NeverPath } from '../../exclude/excluder.ts';
@@ -29,10 +27,11 @@ import {
 } from '../command/options.ts';
 import { sayingElsewhere } from '../places/elsewhere.ts';
 import { configuredDirectories, neverBackedUp, withCachedRepository } from '../places/open.ts';
-import { type Environment, printablePath } from '../terminal/terminal.ts';
-import { count, shortId, timeText } from '../terminal/wording.ts';
+import type { Environment } from '../terminal/terminal.ts';
+import { shortId } from '../terminal/wording.ts';
 import { chooseSnapshot } from './chosen-snapshot.ts';
 import { sayingOther } from './other-snapshot.ts';
+import { latestNote, otherSources, otherSourcesLines, textOfLines } from './other-sources.ts';
 import { goesToOriginals, ofOtherHost, ownSnapshots } from './own-snapshots.ts';
 import { placeIn, splitName, warnOfLoss } from './reading.ts';
 import { watchRestore } from './restore-progress.ts';
@@ -207,6 +206,9 @@ async function run(
   context: Context,
 ): Promise<void> {
   const { out, signal } = context;
+  // Said before as well: whoever sees that it is another folder need not wait for the end.
+  if (others.length > 0 && options.json !== true && options.quiet !== true)
+    context.stderr.write(`${latestNote(request.snapshot)}\n`);
   const progress = openProgress(options.dryRun === true ? 'Comparing' : 'Restoring', options, context);
   context.outcome = 'The files restored so far are complete. Run the same command again to continue.';
   try {
@@ -217,53 +219,9 @@ async function run(
     if (options.json === true) await out.json(restoreObject(request, summary));
     else if (options.quiet !== true) {
       await out.write(restoreText(request, summary, context));
-      await out.write(
-        otherSourcesLines(others)
-          .map((line) => `${line}\n`)
-          .join(''),
-      );
+      await out.write(textOfLines(otherSourcesLines(request.snapshot, others, 'restore')));
     }
   } finally {
     progress.finish();
   }
-}
-
-/** How many of them are named one by one. */
-const SHOWN = 5;
-
-/**
- * The sources that a restored snapshot does not have. Each source has snapshots of its own, so whoever restores all of
- * `latest` after a loss could take one source for everything that was backed up. The newest snapshot of each other set
- * of sources of the same host.
- * @param live oldest first
- */
-export function otherSources(chosen: Snapshot, live: readonly Snapshot[]): readonly Snapshot[] {
-  const { host, paths: had, kind } = chosen.record;
-  const newest = new Map<string, Snapshot>();
-  for (const snapshot of live) {
-    const { record } = snapshot;
-    const isCovered = record.paths.every((path) => had.some((one) => isWithin(path, one)));
-    if (record.host !== host || record.kind !== kind || isCovered || !isFull(snapshot.storedBy)) continue;
-    const key = record.paths.toSorted().join('\0');
-    // Deleted first, so that the map is in the order of these snapshots.
-    newest.delete(key);
-    newest.set(key, snapshot);
-  }
-  return [...newest.values()].toReversed();
-}
-
-/** No line when there are no others. */
-export function otherSourcesLines(others: readonly Snapshot[]): readonly string[] {
-  const [first] = others;
-  if (first === undefined) return [];
-  const shown = others.slice(0, SHOWN);
-  return [
-    'This was one snapshot. It does not contain your other sources, which have snapshots of their own:',
-    ...shown.map((one) => {
-      const paths = one.record.paths.slice(0, SHOWN).map(printablePath).join(', ');
-      return `  ${shortId(one.id)}  ${timeText(one)}  ${paths}`;
-    }),
-    ...(others.length > SHOWN ? [`  … and ${count(others.length - SHOWN, 'more set')} of sources`] : []),
-    `Restore each by its id, for example: ${holdfastThere`restore ${shortId(first.id)} --target DIR`}`,
-  ];
 }

@@ -14,6 +14,7 @@ import {
   type RepositoryOptions,
 } from '../command/options.ts';
 import { sayingOther } from './other-snapshot.ts';
+import { otherSources, otherSourcesLines, textOfLines } from './other-sources.ts';
 import { placeIn, withReading } from './reading.ts';
 import { printablePath } from '../terminal/terminal.ts';
 import { count } from '../terminal/wording.ts';
@@ -56,6 +57,10 @@ export function define(command: Command, context: Context): void {
         { snapshots, trees, signal, again },
         async () => await writeTar(repository, await index(), snapshot, wanted, stream, signal),
       );
+      if (path === '/' && name.startsWith('latest'))
+        context.stderr.write(
+          textOfLines(otherSourcesLines(snapshot, otherSources(snapshot, snapshots), 'tar')),
+        );
       if (skipped === 0 && incomplete === 0) return;
       if (skipped > 0)
         context.stderr.write(`${count(skipped, 'entry', 'entries')} left out of the archive.\n`);

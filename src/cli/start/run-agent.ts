@@ -19,6 +19,7 @@ import type { Daemon } from '../../daemon/daemon-options.ts';
 import { startDaemon } from '../../daemon/daemon.ts';
 import { cannotRun } from '../../daemon/state/disk.ts';
 import { requirePrivateState } from '../../daemon/state/private-state.ts';
+import { notOpenedByKit, otherKeysText } from '../../daemon/places/other-keys.ts';
 import { createSystemNotifier } from '../../daemon/system-notify.ts';
 import { directoryOf, parseLocation, shownPlace } from '../../destination/location.ts';
 import type { Job } from '../../jobs/job.ts';
@@ -194,7 +195,7 @@ async function greet(
   }
   if (options.quiet) {
     // Shown even with --quiet, as the recovery kit has to be put away.
-    if (created) stderr.write(`${kitText(env, String)}\n`);
+    if (created) stderr.write(`${kitText(env, daemon.config.current, String)}\n`);
     return;
   }
   const { bold } = createStyles(wantsColor(out.stream, env));
@@ -205,7 +206,7 @@ async function greet(
       `  Backups in    ${printable(shownPlace(parseLocation(url)))} (${shownDestination(name, settings)})`,
     );
   // Also at later starts: the first one may have been ended before it came to this.
-  if (existsSync(statePaths(env).recoveryKit)) lines.push(kitText(env, bold));
+  if (existsSync(statePaths(env).recoveryKit)) lines.push(kitText(env, settings, bold));
   // Unlike later messages of the agent, this one is read where the agent was started.
   const isHere = out.stream.isTTY;
   const run = isHere ? programAtTerminal(context) : programName();
@@ -251,10 +252,15 @@ function mayHoldBackups({ url }: DestinationSettings, env: Context['env']): bool
   return directory === undefined || !existsSync(directory) || existsSync(join(directory, 'snapshots'));
 }
 
-function kitText(env: Context['env'], stress: (text: string) => string): string {
-  const why =
-    'Keep the recovery kit somewhere else: without it, nobody can open the backups if this machine is lost. Then delete the file to stop this reminder.';
-  return `  Recovery kit  ${printable(statePaths(env).recoveryKit)}\n${stress(`  ${why}`)}`;
+/** Where there are backups that the kit does not open, whoever threw away what does would be locked out. */
+function kitText(env: Context['env'], settings: Settings, stress: (text: string) => string): string {
+  const others = notOpenedByKit(settings);
+  const what = others.length === 0 ? 'the backups' : 'what this computer stores elsewhere';
+  const why = [
+    `Keep the recovery kit somewhere else: without it, nobody can open ${what} if this machine is lost. Then delete the file to stop this reminder.`,
+    otherKeysText(others.map((name) => shownDestination(name, settings))),
+  ].filter((text) => text !== '');
+  return `  Recovery kit  ${printable(statePaths(env).recoveryKit)}\n${why.map((text) => stress(`  ${text}`)).join('\n')}`;
 }
 
 /** The destinations of the named sources; the default destination if none was named. */

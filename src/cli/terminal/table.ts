@@ -24,7 +24,7 @@ export interface TableOptions {
 }
 
 const GAP = '  ';
-/** Below this a column says nothing any more, so it is not cut further. */
+/** Below this a column says nothing any more, so it is not cut further. Nor is any below its title. */
 const NARROWEST = 6;
 
 /** The table, each row ending with a newline. Rows may be shorter than the columns. */
@@ -74,7 +74,8 @@ function fitWidths(
   while (excess > 0) {
     let widest = -1;
     for (const [index, width] of widths.entries()) {
-      if (columns[index]?.cut === 'never' || width <= NARROWEST) continue;
+      const title = textWidth(printable(columns[index]?.title ?? ''));
+      if (columns[index]?.cut === 'never' || width <= Math.max(NARROWEST, title)) continue;
       if (widest === -1 || width > (widths[widest] ?? 0)) widest = index;
     }
     if (widest === -1) break;

@@ -36,6 +36,7 @@ import {
   usage,
 } from '../command/options.ts';
 import { snapshotsToChange } from '../snapshots/own-snapshots.ts';
+import { shownTags } from '../snapshots/listing-snapshots.ts';
 import { warnOfDamaged } from '../snapshots/reading.ts';
 import { count, shortId, storedByObject, timeText } from '../terminal/wording.ts';
 import { renderTable } from '../terminal/table.ts';
@@ -301,13 +302,15 @@ function outcome(removed: number, { dryRun }: ForgetOptions): string {
 function planText({ groups, future }: RetentionPlan, { out, env }: Context): string {
   const { bold, dim, red } = createStyles(wantsColor(out.stream, env));
   const tables = groups.map((group) => {
+    // Tags that only name the job would take their place from the reasons.
+    const isTagged = group.snapshots.some(({ snapshot }) => shownTags(snapshot.tags) !== '');
     const rows = group.snapshots.map(({ snapshot, keep, reasons }) => {
       const style = keep ? (text: string) => text : red;
       return [
         { text: keep ? 'keep' : 'remove', style },
         { text: shortId(snapshot.id), style },
         timeText({ ...snapshot, record: { startedMs: snapshot.timeMs } }),
-        snapshot.tags.join(','),
+        ...(isTagged ? [shownTags(snapshot.tags)] : []),
         { text: reasons.join(', '), style: dim },
       ];
     });
@@ -315,7 +318,7 @@ function planText({ groups, future }: RetentionPlan, { out, env }: Context): str
       { title: 'Plan', cut: 'never' as const },
       { title: 'ID', cut: 'never' as const },
       { title: 'Time', cut: 'never' as const },
-      { title: 'Tags' },
+      ...(isTagged ? [{ title: 'Tags' }] : []),
       { title: 'Why' },
     ];
     const table = renderTable(columns, rows, { width: terminalWidth(out.stream), titleStyle: bold });

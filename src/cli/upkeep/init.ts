@@ -4,23 +4,22 @@ import type { Command } from 'commander';
 import { RepositoryError, isAbsentPlace } from '../../base/errors.ts';
 import { holdfast } from '../../base/holdfast-command.ts';
 import { passphraseCost } from '../../codec/kdf.ts';
-import { formatRecoveryCode } from '../../codec/recovery-code.ts';
+import { formatRecoveryCode, parseRecoveryCode } from '../../codec/recovery-code.ts';
+import { kitPassphrase, kitRecoveryCode } from '../../daemon/places/kit-secrets.ts';
 import type { Destination } from '../../destination/destination.ts';
 import { directoryOf } from '../../destination/location.ts';
 import { openDestination } from '../../destination/open/open.ts';
-import type { Secret } from '../../repository/slots/key-slots.ts';
 import { readKeyFiles } from '../../repository/slots/key-files.ts';
 import { createRepository } from '../../repository/opening.ts';
 import type { Repository } from '../../repository/repository.ts';
 import { keepReserve } from '../../repository/reserve.ts';
-import { secretOf } from '../../repository/slots/typed-secret.ts';
 import { memoryBytes } from '../../system/machine-memory.ts';
 import { unmountedAt } from '../../system/unmounted.ts';
 import type { Context } from '../command/context.ts';
 import { placeNamed, reachOfPlace, type ChosenPlace } from '../places/chosen-place.ts';
 import { knownDestinations } from '../agent/ask-agent.ts';
 import { newPassphrase } from '../keys/new-passphrase.ts';
-import { openAt, openOptions, shownLocation } from '../places/open.ts';
+import { openOptions, openOther, shownLocation } from '../places/open.ts';
 import {
   addExamples,
   addOutputOptions,
@@ -30,8 +29,8 @@ import {
   type RepositoryOptions,
 } from '../command/options.ts';
 import { secretOfSettings } from '../places/reach.ts';
-import { canPrompt } from '../terminal/prompt.ts';
-import { givenByOptions, promptSecret, readGiven, takeFromEnvironment } from '../places/secret.ts';
+import { givenByOptions, readGiven, takeFromEnvironment } from '../places/secret.ts';
+import { statePaths } from '../command/state-directory.ts';
 import { createStyles, printable, wantsColor } from '../terminal/terminal.ts';
 import { shortId } from '../terminal/wording.ts';
 import { mayBeThere } from '../../system/where-it-lies.ts';
@@ -82,7 +81,9 @@ async function init(options: InitOptions, context: Context): Promise<void> {
   const passphrase = await passphraseFor(place, options, context);
   const like =
     options.like === undefined ? undefined : await openLike(options.like, passphrase, options, context);
-  const recovery = randomBytes(32);
+  const ofKit = await codeOfKit(place, passphrase, context);
+  const recovery = ofKit ?? randomBytes(32);
+  const label = ofKit === undefined ? 'recovery code' : 'recovery kit';
   const reach = await reachOfPlace(place, context);
   const destination = await openDestination(location, { ...reach, create: true }, context.signal);
   try {
@@ -92,7 +93,7 @@ async function init(options: InitOptions, context: Context): Promise<void> {
         ...openOptions(context),
         secrets: [
           { secret: { kind: 'passphrase', text: passphrase }, label: 'passphrase' },
-          { secret: { kind: 'recovery', secret: recovery }, label: 'recovery code' },
+          { secret: { kind: 'recovery', secret: recovery }, label },
         ],
         cost: passphraseCost(context.env, memoryBytes()),
         ...(like === undefined ? {} : { like }),
@@ -100,7 +101,8 @@ async function init(options: InitOptions, context: Context): Promise<void> {
       context.signal,
     );
     await keepReserve(created, 0, context.signal);
-    await tell(created, shownLocation(location), formatRecoveryCode(recovery), options, context);
+    const code = ofKit === undefined ? formatRecoveryCode(recovery) : undefined;
+    await tell(created, shownLocation(location), code, options, context);
   } finally {
     await destination.close();
     await like?.close();
@@ -205,8 +207,8 @@ async function requireOne(ofSettings: string, name: string, context: Context): P
 }
 
 /**
- * Opens the repository named by `--like`: with the passphrase given for it, else with what the settings name for it,
- * the new passphrase, or one that is asked for.
+ * Opens the repository named by `--like`: with the passphrase given for it, else with what this computer has for it, the
+ * new passphrase, or one that is asked for.
  */
 async function openLike(
   named: string,
@@ -214,40 +216,53 @@ async function openLike(
   options: InitOptions,
   context: Context,
 ): Promise<Repository> {
-  const place = await placeNamed(named, context);
   const given = givenByOptions({
     ...(options.likePasswordFile === undefined ? {} : { passwordFile: options.likePasswordFile }),
     ...(options.likePasswordCommand === undefined ? {} : { passwordCommand: options.likePasswordCommand }),
   });
-  const known =
-    given === undefined && place.settings ? await secretOfSettings(place.settings, context) : undefined;
-  const first: Secret =
-    given === undefined
-      ? (known ?? { kind: 'passphrase', text: passphrase })
-      : secretOf(await readGiven(given, context));
   try {
-    return await openAt(place, first, context);
+    return await openOther(named, given, { text: passphrase }, context);
   } catch (error) {
     const wrong = error instanceof RepositoryError && error.code === 'WRONG_PASSPHRASE';
     if (!wrong || given !== undefined) throw error;
-    if (canPrompt(context)) return await openAt(place, await promptSecret(named, context), context);
-    throw new RepositoryError('WRONG_PASSPHRASE', `The new passphrase does not open ${named}`, {
+    throw new RepositoryError('WRONG_PASSPHRASE', error.message, {
       hint: 'Give the passphrase of that repository with --like-password-file or --like-password-command.',
       cause: error,
     });
   }
 }
 
+/**
+ * The recovery code of the kit, where the repository gets the kit's passphrase: the kit opens what this computer makes,
+ * whoever makes it first. Undefined where there is none.
+ */
+async function codeOfKit({ settings }: ChosenPlace, passphrase: string, { env }: Context) {
+  if (settings === undefined || settings.passphrase !== null) return undefined;
+  const { directory } = statePaths(env);
+  if ((await kitPassphrase(directory)) !== passphrase) return undefined;
+  const code = await kitRecoveryCode(directory);
+  return code === undefined ? undefined : parseRecoveryCode(code);
+}
+
+/** `recoveryCode`: undefined where it is that of the recovery kit, which the person has already. */
 async function tell(
   { id, destination }: Repository,
   place: string,
-  recoveryCode: string,
+  recoveryCode: string | undefined,
   options: InitOptions,
   { out, env }: Context,
 ): Promise<void> {
   if (options.json === true) {
     const { url } = destination.properties;
-    await out.json({ type: 'repository', repository_id: id, location: url, recovery_code: recoveryCode });
+    const code = recoveryCode ?? null;
+    await out.json({ type: 'repository', repository_id: id, location: url, recovery_code: code });
+    return;
+  }
+  if (recoveryCode === undefined) {
+    await out.write(`Repository ${id.slice(0, 8)} is ready in ${printable(place)}
+
+It opens with the recovery kit of this computer: either its passphrase or its recovery code.
+`);
     return;
   }
   const { bold } = createStyles(wantsColor(out.stream, env));

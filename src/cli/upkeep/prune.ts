@@ -145,13 +145,17 @@ function resultText(result: PruneResult): string {
   const { plan, repack } = result;
   const what = `${count(result.removedPacks, 'pack')} and ${count(result.removedSnapshots, 'forgotten snapshot')}`;
   const size = formatBytes(result.removedBytes);
-  const lines = [result.keptByStore ? `Deleted ${what} (${size}).` : `Freed ${size}: ${what} deleted.`];
+  const lines: string[] = [];
+  if (result.removedPacks + result.removedSnapshots > 0)
+    lines.push(result.keptByStore ? `Deleted ${what} (${size}).` : `Freed ${size}: ${what} deleted.`);
   const marked = result.markedPacks + plan.waiting.length;
   // Without a grace period, marked packs are deleted already.
-  if (plan.settings.graceSeconds > 0 && marked > 0)
+  const isWaiting = plan.settings.graceSeconds > 0 && marked > 0;
+  if (isWaiting)
     lines.push(
-      `${count(marked, 'pack')} (${formatBytes(result.markedBytes + bytesOf(plan.waiting))}) no longer needed will be deleted by the first prune in ${formatDuration(plan.settings.graceSeconds * 1000)} or later, because a backup that is still running might use them. To free the space now, while no backup runs: ${holdfastThere`prune --grace 0 --no-other-writers`}`,
+      `${formatBytes(result.markedBytes + bytesOf(plan.waiting))} (${count(marked, 'pack')}) will be freed by the first prune in ${formatDuration(plan.settings.graceSeconds * 1000)} or later, so that a running backup loses nothing. To free it now, while no backup runs: ${holdfastThere`prune --grace 0 --no-other-writers`}`,
     );
+  if (lines.length === 0) lines.push('There is nothing to free.');
   if (repack.done.length > 0)
     lines.push(`${count(repack.done.length, 'pack')} rewritten as ${formatBytes(repack.writtenBytes)}.`);
   if (result.revivedPacks > 0)

@@ -18,6 +18,8 @@ export interface Examined {
   readonly stateDirectory: string;
   /** Of the default destination; undefined when it is not on this machine. */
   readonly destinationDirectory: string | undefined;
+  /** Destinations that the recovery kit does not open. */
+  readonly notByKit: readonly string[];
   readonly clock: Clock;
   /** The version that runs. */
   readonly version: string;
@@ -26,6 +28,7 @@ export interface Examined {
 export async function examineAgent({
   stateDirectory,
   destinationDirectory,
+  notByKit,
   clock,
   version,
 }: Examined): Promise<readonly Finding[]> {
@@ -42,7 +45,7 @@ export async function examineAgent({
             return await checkSpace('destination space', destinationDirectory);
           }),
         ]),
-    await guarded('recovery kit', async () => await checkRecoveryKit(at('recovery-kit.txt'))),
+    await guarded('recovery kit', async () => await checkRecoveryKit(at('recovery-kit.txt'), notByKit)),
     await guarded('clock', async () => await checkClock(clock.now(), witnesses)),
   ];
 }

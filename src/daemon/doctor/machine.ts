@@ -8,6 +8,7 @@ import { systemZone } from '../../base/time-zone.ts';
 import { formatBytes } from '../../base/units.ts';
 import { answersFrom } from '../../system/far-answer.ts';
 import { isThere } from '../../system/where-it-lies.ts';
+import { otherKeysText } from '../places/other-keys.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';
 
 /** The first Node.js version whose node:crypto has Argon2. */
@@ -93,15 +94,19 @@ async function modified(path: string): Promise<number | undefined> {
   }
 }
 
-/** The kit is useless if it is lost together with the machine. */
-export async function checkRecoveryKit(path: string): Promise<Finding> {
+/**
+ * The kit is useless if it is lost together with the machine.
+ * @param others destinations that it does not open
+ */
+export async function checkRecoveryKit(path: string, others: readonly string[]): Promise<Finding> {
+  const also = others.length === 0 ? '' : `. ${otherKeysText(others)}`;
   return (await isThere(path))
     ? warning(
         'recovery kit',
-        `Still on this machine: ${path}`,
+        `Still on this machine: ${path}${also}`,
         'Keep it somewhere else, then delete this file.',
       )
-    : ok('recovery kit', 'Not on this machine');
+    : ok('recovery kit', `Not on this machine${also}`);
 }
 
 /** Opens and closes a database in a temporary directory. */

@@ -31,6 +31,8 @@ export interface StatementParts {
    * to restore, or when that is unknown.
    */
   readonly untestedSince: (destination: string) => number | null;
+  /** Whether a good backup of the source is known, to whichever destination, and there are snapshots to restore from. */
+  readonly hasEarlier: (source: string) => boolean;
 }
 
 export interface Known {
@@ -208,9 +210,11 @@ function standingStatements(scene: Scene): readonly Statement[] {
   const overdue = standings.filter(
     (one) => one.lastGoodAt !== null && one.overdue && !hasAlarm(one.source.path, 'empty'),
   );
+  // At another destination, or where this one was before: the person has something to restore from.
+  const hasEarlier = never.length > 0 && never.every(({ source }) => scene.parts.hasEarlier(source.path));
   const isFirst =
     never.length > 0 &&
-    never.length === standings.length &&
+    (hasEarlier || never.length === standings.length) &&
     never.every((one) => one.failure === null && !one.overdue && !scene.isAway(one.destination)) &&
     jobs.count('running') + jobs.count('queued') > 0;
   const isHeld = pause !== undefined && jobs.count('running') === 0;
@@ -234,9 +238,11 @@ function standingStatements(scene: Scene): readonly Statement[] {
   const found: Statement[] = [];
   if (isFirst) {
     // It may be waiting for hours, as for mains power.
-    const figures = jobs.count('running') === 0 ? { waits: 1 } : {};
+    const waits = jobs.count('running') === 0 && !isHeld ? { waits: 1 } : {};
+    const earlier = hasEarlier ? { earlier: 1 } : {};
     const code = isHeld ? 'first_backup_paused' : 'first_backup_runs';
-    found.push(statement(code, { ...scene.about(never), figures: isHeld ? {} : figures }));
+    const to = hasEarlier ? { to: [...new Set(never.map(({ destination }) => destination))] } : {};
+    found.push(statement(code, { ...scene.about(never), ...to, figures: { ...waits, ...earlier } }));
   } else if (never.length > 0) found.push(statement('never_backed_up', withReason(never)));
   if (overdue.length > 0) found.push(statement('overdue', withReason(overdue)));
   for (const meant of bySourceAndReason(failed, reasonOf))

@@ -24,6 +24,8 @@ export interface SurroundingsParts {
   readonly notes: SettingStore;
   readonly alarms: Pick<Alarms, 'follow' | 'open'>;
   readonly destinations: Destinations;
+  /** The snapshots that are known. */
+  readonly holdings: () => { readonly snapshots: number };
   readonly stateDirectory: string;
   readonly clock: Clock;
   /** Overrides what the system says. */
@@ -35,7 +37,15 @@ export interface SurroundingsParts {
 export interface Surroundings {
   readonly facts: Pick<
     StatusParts,
-    'home' | 'notes' | 'alarms' | 'scarceBytes' | 'sharesDisk' | 'onePlaces' | 'isOfSystem' | 'untestedSince'
+    | 'home'
+    | 'notes'
+    | 'alarms'
+    | 'scarceBytes'
+    | 'sharesDisk'
+    | 'onePlaces'
+    | 'isOfSystem'
+    | 'untestedSince'
+    | 'hasEarlier'
   >;
   /** To be called when settings come into force: drops notes about what they no longer have. */
   readonly follow: () => void;
@@ -69,6 +79,9 @@ export function surroundingsOf(parts: SurroundingsParts): Surroundings {
       onePlaces: () => same,
       isOfSystem: disks.isOfSystem,
       untestedSince: (name) => untestedSince(name, { jobs, settings, notes }),
+      hasEarlier: (source) =>
+        parts.holdings().snapshots > 0 &&
+        jobs.newest({ types: ['backup'], status: 'completed', good: true, source }) !== undefined,
     },
     follow() {
       alarms.follow(settings().sources.map(({ path }) => path));

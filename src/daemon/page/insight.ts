@@ -18,6 +18,7 @@ import { noSnapshots, type Catalogs } from '../snapshots/catalogs.ts';
 import type { Destinations } from '../places/destinations.ts';
 import { sourceNames } from '../sources/configured-source.ts';
 import { freeSpace } from '../places/free-space.ts';
+import { notOpenedByKit } from '../places/other-keys.ts';
 import { storedOverTime } from '../places/stored-bytes.ts';
 
 export interface PageInsightParts {
@@ -83,6 +84,7 @@ function overviewFacts(parts: PageInsightParts): OverviewFacts {
       return place?.directory === undefined ? null : await freeBytes(place.directory);
     },
     defaultDestination: () => settings().defaultDestination,
+    isOpenedByKit: (name) => !notOpenedByKit(settings()).includes(name),
     holdings: () => parts.catalogs.holdings,
     isCounted(name) {
       const place = destinations.all().find((one) => one.name === name);

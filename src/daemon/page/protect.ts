@@ -21,7 +21,7 @@ import { parseSize } from '../../base/units.ts';
 import { removeValue } from '../../config/config-edit.ts';
 import type { ConfigSource } from '../../config/config-source.ts';
 import type { Environment, SecretContext } from '../../config/secret.ts';
-import type { DestinationSettings } from '../../config/settings.ts';
+import type { DestinationSettings, Settings } from '../../config/settings.ts';
 import type { SettingStore } from '../../db/settings.ts';
 import { parseLocation } from '../../destination/location.ts';
 import { untilAborted } from '../../destination/stall.ts';
@@ -30,6 +30,7 @@ import type { Agent } from '../../jobs/agent.ts';
 import { destinationViews } from '../places/reachability.ts';
 import type { Destinations } from '../places/destinations.ts';
 import { freeSpace } from '../places/free-space.ts';
+import { notOpenedByKit, otherKeysText } from '../places/other-keys.ts';
 import { createPassphraseGuesses, type PassphraseGuesses } from './passphrase-check.ts';
 import type { KitState } from './recovery-kit.ts';
 import { typedSecrets } from './typed-secrets.ts';
@@ -116,7 +117,7 @@ export function createPageProtect(parts: PageProtectParts): ProtectParts & Dispo
     keepSecret: async (secret) => await secrets.keep(secret),
     isFreshSecret: (file) => secrets.isFresh(file),
     recoveryKit: async () => shownKit(await (await kit()).state()),
-    recoveryKitText: async () => await (await kit()).text(),
+    recoveryKitText: async () => withOtherKeys(await (await kit()).text(), config.current),
     confirmRecoveryKit: async () => shownKit(await (await kit()).confirm()),
     checkPassphrase: async (...of) => await (await passphrases()).try(...of),
     [Symbol.dispose]: unfollow,
@@ -169,6 +170,12 @@ function orderOf(
 
 function shownEstimate({ excludedFiles, excluded, largest, ...counted }: SourceEstimate): Estimate {
   return { ...counted, excluded_files: excludedFiles, excluded: [...excluded], largest: [...largest] };
+}
+
+/** The kit as it is taken away: with what it does not open, which may have been added since it was made. */
+function withOtherKeys(text: string | undefined, settings: Settings): string | undefined {
+  const others = otherKeysText(notOpenedByKit(settings));
+  return text === undefined || others === '' ? text : `${text}\nTHIS KIT IS NOT ENOUGH\n${others}\n`;
 }
 
 function shownKit({ state, madeAt, savedAt }: KitState): RecoveryKit {

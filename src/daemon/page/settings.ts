@@ -16,6 +16,7 @@ import type { Alarms } from '../alarms/alarm-book.ts';
 import type { Catalogs } from '../snapshots/catalogs.ts';
 import type { Newest } from '../doctor/versions.ts';
 import type { Destinations } from '../places/destinations.ts';
+import { notOpenedByKit } from '../places/other-keys.ts';
 import { zoneOf } from '../jobs/planning.ts';
 import { retentionRules } from '../jobs/prepare-job.ts';
 
@@ -126,6 +127,7 @@ async function diagnosticsOf(
     import('../state/agent-log-end.ts'),
   ]);
   const destinationDirectory = parts.destinations.standard().directory;
+  const notByKit = notOpenedByKit(config.current);
   const madeAt = clock.now();
   const facts = {
     madeBy: 'the agent',
@@ -133,7 +135,7 @@ async function diagnosticsOf(
     version,
     stateDirectory,
     configFile,
-    findings: await examineAgent({ stateDirectory, destinationDirectory, clock, version }),
+    findings: await examineAgent({ stateDirectory, destinationDirectory, notByKit, clock, version }),
     unexamined: notExamined(),
     status: await agent.fullStatus(),
     settings: config.document?.values,

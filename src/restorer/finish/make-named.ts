@@ -173,7 +173,7 @@ function create(directory: TargetDirectory, name: ByteString, entry: NamedKind):
 function isLeftOut({ metadata, tally }: NamedParts, entry: NamedKind, path: () => ByteString): boolean {
   if (entry.type !== 'char-device' && entry.type !== 'block-device') return false;
   if (!metadata.privileged) {
-    tally.omissions.note('devices', 'device files are only created when root restores ownership', path);
+    tally.omissions.note('devices', metadata.unprivilegedBecause, path);
     return true;
   }
   if (entry.major > LARGEST_DEVICE_NUMBER || entry.minor > LARGEST_DEVICE_NUMBER) {

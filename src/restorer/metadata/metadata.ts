@@ -132,6 +132,10 @@ export class MetadataWriter {
     return this.#policy.privileged;
   }
 
+  get unprivilegedBecause(): string {
+    return this.#policy.unprivilegedBecause;
+  }
+
   /**
    * Reports metadata that was not kept: some file systems (FAT, NTFS, network shares) accept a change and silently keep
    * another value.

@@ -82,6 +82,10 @@ export type OmissionKind =
   | 'names'
   | 'deletion';
 
+/** Why owners and what else needs privileges was left out. The reader has to do something else about each. */
+export const NOT_ASKED_FOR = 'restoring it was not asked for';
+export const ONLY_ROOT = 'only root can set it';
+
 export interface Omission {
   readonly kind: OmissionKind;
   readonly count: number;

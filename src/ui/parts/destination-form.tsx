@@ -210,18 +210,17 @@ export function TestReport({ tried }: { readonly tried: Pick<Tried, 'test' | 'is
   const concerns = findings.filter(({ status }) => status !== 'ok');
   const look = usable ? (concerns.length === 0 ? 'good' : 'warning') : 'bad';
   const said = { good: texts.usable, warning: texts.usableBut, bad: texts.unusable }[look];
+  const speeds =
+    !usable || write === null || read === null ? '' : texts.speeds(formatBytes(write), formatBytes(read));
   return (
     <div class="test-report">
       <Notice look={look} urgent={!usable}>
         <div>
+          {/* What is wrong follows its heading at once, which may end with "But:". */}
           <p>
             <strong>{said}</strong>
-            {!usable || write === null || read === null
-              ? null
-              : ` ${texts.speeds(formatBytes(write), formatBytes(read))}`}
+            {concerns.length === 0 && speeds !== '' ? ` ${speeds}` : null}
           </p>
-          {tried.isNew && usable ? <p>{texts.willBeMade}</p> : null}
-          {usable && !tried.isNew ? findings.filter(isAboutRepository).map(aboutRepository) : null}
           {concerns.length === 0 ? null : (
             <ul>
               {concerns.map((finding) => (
@@ -231,6 +230,9 @@ export function TestReport({ tried }: { readonly tried: Pick<Tried, 'test' | 'is
               ))}
             </ul>
           )}
+          {concerns.length === 0 || speeds === '' ? null : <p>{speeds}</p>}
+          {tried.isNew && usable ? <p>{texts.willBeMade}</p> : null}
+          {usable && !tried.isNew ? findings.filter(isAboutRepository).map(aboutRepository) : null}
         </div>
       </Notice>
       <details>

@@ -3,6 +3,7 @@ import type { JSX } from 'preact';
 import type { OverviewDestination } from '../../api/schemas/page/overview.ts';
 import { useKnownDestinations } from '../agent/overview.ts';
 import { Own, visible } from '../components/own-text.tsx';
+import { t } from '../language/language.ts';
 
 export function Place({ name }: { readonly name: string }): JSX.Element {
   const known = useKnownDestinations();
@@ -13,15 +14,16 @@ type Known = Pick<OverviewDestination, 'name' | 'is_embedded'>;
 
 /**
  * The embedded repository is `default` to programs while it is the default destination, and jobs of that time keep the
- * name. People see `embedded`, unless the settings give one of the two names to another place.
+ * name; otherwise it is `embedded`. People see one name that says where it is, unless the settings give one of the two
+ * names to another place. A name that the settings give to it is shown as it is.
  */
 export function placeName(name: string, known: readonly Known[]): string {
-  if (name !== 'default' || known.length === 0) return name;
-  const isOther = known.some(
-    (one) => !one.is_embedded && (one.name === 'default' || one.name === 'embedded'),
-  );
-  return isOther ? name : 'embedded';
+  if (!EMBEDDED_NAMES.has(name) || known.length === 0) return name;
+  const isOther = known.some((one) => !one.is_embedded && EMBEDDED_NAMES.has(one.name));
+  return isOther ? name : t.destinations.here;
 }
+
+const EMBEDDED_NAMES: ReadonlySet<string> = new Set(['default', 'embedded']);
 
 /** Names destinations where only plain text fits, as in choices and labels. */
 export function useShownName(): (name: string) => string {

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { bytesOfText } from '../../../src/base/byte-path.ts';
 import { FULL_KEYS } from '../../../src/base/stored-by.ts';
-import { otherSources, otherSourcesLines } from '../../../src/cli/snapshots/restore.ts';
+import { latestNote, otherSources, otherSourcesLines } from '../../../src/cli/snapshots/other-sources.ts';
 import type { Snapshot } from '../../../src/repository/snapshots.ts';
 
 function snapshot(id: string, paths: readonly string[], more: object = {}): Snapshot {
@@ -28,15 +28,22 @@ it('names the newest snapshot of each other source of the same machine, the newe
 
 it('says nothing where there is no other', () => {
   expect(otherSources(documents, [documents])).toEqual([]);
-  expect(otherSourcesLines([])).toEqual([]);
+  expect(otherSourcesLines(documents, [], 'restore')).toEqual([]);
 });
 
 it('says how to bring them back, and how many it does not name', () => {
   const many = Array.from({ length: 8 }, (_, n) => snapshot(`${n}1234567`, [`/home/me/${n}`]));
-  const lines = otherSourcesLines(otherSources(documents, [...many, documents]));
+  const lines = otherSourcesLines(documents, otherSources(documents, [...many, documents]), 'restore');
   expect(lines).toHaveLength(8);
+  expect(lines[0]).toBe('This was only /home/me/Documents. These have snapshots of their own:');
   expect(lines[1]).toContain('71234567');
   expect(lines[1]).toContain('/home/me/7');
   expect(lines[6]).toContain('3 more sets of sources');
   expect(lines.at(-1)).toContain('restore 71234567 --target DIR');
+});
+
+it('says beforehand which of the sources "latest" is', () => {
+  expect(latestNote(documents)).toContain(
+    '"latest" is snapshot d2000000, which has only /home/me/Documents.',
+  );
 });

@@ -82,6 +82,25 @@ describe('the summary of a restore', () => {
     expect(text).toContain(where);
   });
 
+  it('says with which option owners come back where they were left out unasked, and to others who can', async () => {
+    const repository = await memoryRepository(signal);
+    const snapshot = await handMadeSnapshot(repository, directory({}), {}, signal);
+    const out = new Output(process.stdout, signal);
+    const owners = { kind: 'ownership', count: 17, reason: 'why', paths: [asByteString('a')] } as const;
+    const told = (restoreOwnership: boolean): string =>
+      restoreText(
+        { ...wholeRestore(repository, snapshot, '/t'), restoreOwnership },
+        { ...partial, omissions: [owners] },
+        { out, env: { NO_COLOR: '1' } },
+      );
+    expect(told(false)).toContain(
+      process.getuid?.() === 0
+        ? 'Owners were not restored (17 entries): add the option --restore-ownership for it.'
+        : 'Owners were not restored (17 entries): only root can, with the option --restore-ownership.',
+    );
+    expect(told(true)).toContain('Not restored: why:\n    owner of 17 entries');
+  });
+
   it('says how damage is looked into, and where another version may be', async () => {
     const text = await textOf(partial);
     expect(text).toContain('check --read-data');

@@ -75,6 +75,12 @@ describe('a table', () => {
     expect(rows[1]).toBe('0123456789      5  /….tex');
   });
 
+  it('cuts no column below its title, and so no title', () => {
+    const wide: readonly Column[] = [{ title: 'Snapshots' }, { title: 'Path', cut: 'never' }];
+    const [title] = renderTable(wide, [[3, '/home/ann/thesis.tex']], { width: 20 }).split('\n');
+    expect(title).toBe('Snapshots  Path');
+  });
+
   it('keeps a hostile name in its cell', () => {
     const table = renderTable([{ title: 'Na\nme' }], [['a\nb\u001b[2J\u202e']], { width: undefined });
     expect(table).toBe('Na\\nme\na\\nb\\x1b[2J\\u202e\n');

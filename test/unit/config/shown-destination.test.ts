@@ -11,10 +11,10 @@ function both(name: string, destinations: readonly (typeof nas)[]): readonly str
   return [shownDestination(name, { destinations, embedded }), placeName(name, known)];
 }
 
-test('the repository on this computer has one name for people, whichever destination is the default one', () => {
-  expect(both('default', [embedded])).toEqual(['embedded', 'embedded']);
+test('the repository on this computer has one name on the page and one in commands, whichever destination is the default one', () => {
+  expect(both('default', [embedded])).toEqual(['embedded', 'On this computer']);
   // Jobs of before keep the name.
-  expect(both('default', [nas, { ...embedded, name: 'embedded' }])).toEqual(['embedded', 'embedded']);
+  expect(both('default', [nas, { ...embedded, name: 'embedded' }])).toEqual(['embedded', 'On this computer']);
   expect(both('nas', [nas])).toEqual(['nas', 'nas']);
 });
 

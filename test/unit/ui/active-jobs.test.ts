@@ -61,6 +61,7 @@ describe('the first backup of a source', () => {
     destination: 'nas',
     schedule: null,
     last_good_backup_at: null,
+    earlier_backup_at: null,
     next_run_at: null,
     overdue: false,
     watching: true,

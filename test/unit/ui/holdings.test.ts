@@ -10,7 +10,8 @@ const AT = '2026-11-22T12:00:00.000Z';
 function overview(level: 'good' | 'warning' | 'bad', files: number): Overview {
   const page = overviewOnPage(AT);
   const source = { path: '/a', name: 'a', destination: 'usb', schedule: 'off', last_good_backup_at: AT };
-  const rest = { next_run_at: null, overdue: false, watching: true, size_bytes: 2_048, history: [] };
+  const ran = { earlier_backup_at: null, next_run_at: null, overdue: false, watching: true };
+  const rest = { ...ran, size_bytes: 2_048, history: [] };
   return { ...page, headline: { ...page.headline, level }, sources: [{ ...source, ...rest, files }] };
 }
 

@@ -33,6 +33,7 @@ const SOURCE: Overview['sources'][number] = {
   destination: 'nas',
   schedule: 'every 4h',
   last_good_backup_at: null,
+  earlier_backup_at: null,
   next_run_at: null,
   overdue: false,
   watching: true,

@@ -9,7 +9,13 @@ const AT = '2026-11-22T12:00:00.000Z';
 function withStatement(facts: Partial<Statement>): Overview {
   const overview = overviewOnPage(AT);
   const source = { path: '/a', name: 'a', destination: 'usb', schedule: 'off' };
-  const rest = { last_good_backup_at: AT, next_run_at: null, overdue: false, watching: true };
+  const rest = {
+    last_good_backup_at: AT,
+    earlier_backup_at: null,
+    next_run_at: null,
+    overdue: false,
+    watching: true,
+  };
   return {
     ...overview,
     others: [{ ...overview.headline, paths: ['/a'], ...facts }],

@@ -22,6 +22,7 @@ function row(facts: Partial<OverviewSource>): OverviewSource {
     destination: 'default',
     schedule: 'every 4h',
     last_good_backup_at: null,
+    earlier_backup_at: null,
     next_run_at: null,
     overdue: false,
     watching: true,

@@ -10,7 +10,8 @@ import { overviewOnPage } from '../../support/overview-on-page.ts';
 function shownWith(problem: AskError | undefined): string {
   const now = '2026-11-22T16:05:00Z';
   const source = { path: '/a', name: 'a', destination: 'usb', schedule: 'off', last_good_backup_at: now };
-  const rest = { next_run_at: null, overdue: false, watching: true, files: 1, size_bytes: 1, history: [] };
+  const ran = { earlier_backup_at: null, next_run_at: null, overdue: false, watching: true };
+  const rest = { ...ran, files: 1, size_bytes: 1, history: [] };
   const data = { ...overviewOnPage(now), sources: [{ ...source, ...rest }] };
   const asked = { data, problem, isBusy: false, again: () => undefined };
   return render(

@@ -120,10 +120,12 @@ export const OverviewSource = Type.Object({
   destination: Type.String(),
   schedule: Nullable(Type.String()),
   last_good_backup_at: MaybeTime,
+  /** Before the first good backup to this destination: the newest one to any other, or to where this one was before. */
+  earlier_backup_at: MaybeTime,
   next_run_at: MaybeTime,
   overdue: Type.Boolean(),
   watching: Type.Boolean(),
-  /** Files of the newest backup; null before the first one. */
+  /** Files of the newest backup, or of the earlier one; null before the first one. */
   files: Nullable(Count),
   size_bytes: Nullable(Count),
   /** The last 30 runs that ended, oldest first. */
@@ -140,6 +142,8 @@ export const OverviewDestination = Type.Object({
   unreachable_reason: Nullable(Type.Enum(['not_mounted', 'not_there', 'no_answer'])),
   untested: Type.Boolean(),
   is_embedded: Type.Boolean(),
+  /** False where the settings name another passphrase, as for a repository that another computer made. */
+  opened_by_kit: Type.Boolean(),
   used_bytes: Nullable(Count),
   /**
    * Whether the destination is on the same disk as files that are backed up to it; null where that cannot be

@@ -2,6 +2,7 @@ export const destinations = {
   about:
     'Where your backups go. Two destinations are safer than one, and one of them should be away from this computer.',
   here: 'On this computer',
+  commandName: 'Commands call it “embedded”.',
   usedBy: 'Used by',
   space: 'Space',
   used: (bytes: string) => `${bytes} used`,
@@ -42,7 +43,18 @@ export const destinations = {
   nameHint: 'Letters, digits, hyphens and underscores.',
   nameWrong: 'Use letters, digits, hyphens and underscores. Start with a letter.',
   nameTaken: 'This name is already in use.',
-  useAsDefault: 'Use it for all sources that have no destination of their own',
+  use: 'What is it for?',
+  /** `{}`: the present default destination. */
+  uses: {
+    as_well: 'New backups go here as well as to {}',
+    instead: 'New backups go here instead of {}',
+    later: 'Not used yet',
+  },
+  useNotes: {
+    as_well: 'Two copies: you can restore from either.',
+    instead: 'Earlier backups stay where they are and can be restored from there.',
+    later: 'You choose later which folders go there.',
+  },
   take: 'Apply',
   takeAnyway: 'Use it anyway',
   more: 'More settings',

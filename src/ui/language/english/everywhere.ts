@@ -47,6 +47,10 @@ export const app = {
   alarmsLook: 'View alarms',
   kitUnsaved:
     'Your recovery kit is only on this computer. If you lose the computer, nobody can read your backups without the kit.',
+  kitUnsavedPartly: 'Your recovery kit is only on this computer. Save it somewhere else.',
+  /** `{}`: one or more destinations. */
+  notByKit:
+    'It does not open {}. Keep what does as well: the recovery kit of the computer that made the backups there, or the passphrase you chose for them.',
   kitSave: 'Save it now',
   paused: (until: string | null) =>
     until === null ? 'Backups are paused until you resume them.' : `Backups are paused until ${until}.`,

@@ -5,7 +5,7 @@ export const firstRun = {
   steps: { what: 'What', where: 'Where', kit: 'Recovery kit', run: 'First backup' },
   what: {
     title: 'What do you want to protect?',
-    lead: 'Holdfast backs up everything in the folders you choose, and every later change to them.',
+    lead: 'Holdfast backs up everything in the folders you choose, except caches and trash, and every later change to them.',
     legend: 'Folders',
     kinds: {
       home: 'Your home folder',
@@ -76,6 +76,8 @@ export const firstRun = {
   kit: {
     title: 'Save your recovery kit',
     lead: 'Your backups are encrypted. If you lose this computer, only the kit can open them. Keep it away from this computer: on paper, or in a password manager.',
+    leadOther:
+      'Your backups are encrypted. This kit opens what this computer stores in new places. Keep it away from this computer: on paper, or in a password manager.',
     download: 'Download',
     print: 'Print',
     confirm: 'I have saved it somewhere else',

@@ -37,7 +37,13 @@ export const overview = {
   more: (count: number) => (count === 1 ? 'and 1 more thing' : `and ${count} more things`),
   moreFiles: (shown: string) => `${shown} more`,
   /** What headlines begin with. Below the headline, sentences are shown without it. */
-  prefaces: ['Protected, but ', 'Protected, except ', 'Not protected yet: ', 'Not protected: '],
+  prefaces: [
+    'Protected, but ',
+    'Protected, except ',
+    'Protected by your earlier backups; ',
+    'Not protected yet: ',
+    'Not protected: ',
+  ],
   /** Each `{}` is something that the user named. */
   headline: {
     protected: ({ ago }) => `Protected: last good backup ${ago}`,
@@ -67,9 +73,9 @@ export const overview = {
     overdue: ({ sources, to, age, reason }) =>
       `Not protected: ${sources === 1 ? '{} has' : `${sources} sources have`} not been backed up` +
       `${toWords(to)}${age === '' ? ' in time' : ` for ${age}`}${because(reason)}`,
-    first_backup_runs: ({ number }) =>
-      `Not protected yet: the first backup is ${number('waits') === 1 ? 'waiting to start' : 'running'}`,
-    first_backup_paused: () => 'Not protected yet: the first backup starts when the pause ends',
+    first_backup_runs: (said) =>
+      `${first(said)} is ${said.number('waits') === 1 ? 'waiting to start' : 'running'}`,
+    first_backup_paused: (said) => `${first(said)} starts when the pause ends`,
     last_failed: ({ names, to, ago, reason }) =>
       `Protected, but the last backup of ${names}${toWords(to)} failed${reason === 'other' ? '' : because(reason)}; the last good one was ${ago}`,
     command_failed: ({ names, to }) =>
@@ -141,7 +147,7 @@ export const overview = {
     emptied:
       'If it is a disk, mount it. If the backups were deleted, add another folder as a destination, and start again there.',
     locked_out:
-      'Enter the right passphrase in the settings for this destination. It is in your recovery kit.',
+      'Enter the right passphrase in the settings for this destination. It is in the recovery kit of the computer that made the backups there.',
     no_secret: 'The job says which one, and what to do.',
     denied: 'Check the sign-in details in the settings for this destination.',
     unreachable:
@@ -286,6 +292,7 @@ export const overview = {
     notWatching: 'scheduled only',
     savedAgo: (ago: string) => `backed up ${ago}`,
     notYet: 'not backed up yet',
+    earlierAgo: (ago: string) => `earlier backup ${ago}`,
     noSchedule: 'not scheduled',
     files: (count: number, shown: string) => (count === 1 ? '1 file' : `${shown} files`),
     backUp: 'Back up now',
@@ -370,6 +377,13 @@ const BECAUSE: Readonly<Record<NonNullable<Statement['reason']>, string>> = {
 
 function because(reason: Statement['reason']): string {
   return reason === null ? '' : BECAUSE[reason];
+}
+
+/** Of a first backup to a new place, others may be there to restore from. */
+function first({ number, to }: Said): string {
+  return number('earlier') === 1
+    ? `Protected by your earlier backups; the first backup${toWords(to)}`
+    : 'Not protected yet: the first backup';
 }
 
 function toWords(to: string | null): string {

@@ -143,7 +143,6 @@ export const settings = {
   notSaved: 'not saved yet',
   hasProblem: 'check this',
   change: 'Change',
-  add: 'Add',
   remove: 'Remove…',
   standard: 'Default',
   useStandard: 'Use default',

@@ -4,6 +4,7 @@ export const destinations: Texts['destinations'] = {
   about:
     'Là où vont les sauvegardes. Deux destinations sont plus sûres qu’une seule ; l’une d’elles devrait être ailleurs.',
   here: 'Sur cet ordinateur',
+  commandName: 'Dans les commandes, son nom est « embedded ».',
   usedBy: 'Utilisée par',
   space: 'Espace',
   used: (bytes) => `${bytes} occupés`,
@@ -45,7 +46,17 @@ export const destinations: Texts['destinations'] = {
   nameHint: 'Lettres, chiffres, - et _.',
   nameWrong: 'Lettres, chiffres, - et _, en commençant par une lettre.',
   nameTaken: 'Ce nom est déjà pris.',
-  useAsDefault: 'L’utiliser pour les sources qui n’indiquent pas de destination',
+  use: 'À quoi sert-elle ?',
+  uses: {
+    as_well: 'Les nouvelles sauvegardes vont ici en plus de : {}',
+    instead: 'Les nouvelles sauvegardes vont ici à la place de : {}',
+    later: 'Pas encore utilisée',
+  },
+  useNotes: {
+    as_well: 'Deux copies : chacune permet de restaurer.',
+    instead: 'Les sauvegardes antérieures restent où elles sont, d’où l’on peut les restaurer.',
+    later: 'Vous choisirez plus tard quels dossiers y vont.',
+  },
   take: 'Utiliser',
   takeAnyway: 'Utiliser quand même',
   more: 'Autres paramètres',

@@ -49,6 +49,9 @@ export const app: Texts['app'] = {
   alarmsLook: 'Voir',
   kitUnsaved:
     'Le kit de récupération n’existe que sur cet ordinateur. Sans lui, personne ne pourra lire les sauvegardes si l’ordinateur est perdu.',
+  kitUnsavedPartly: 'Le kit de récupération n’existe que sur cet ordinateur. Gardez-en une copie ailleurs.',
+  notByKit:
+    'Il n’ouvre pas {}. Gardez aussi ce qui ouvre les sauvegardes à cet endroit : le kit de récupération de l’ordinateur qui les a faites, ou la phrase de passe que vous avez choisie pour elles.',
   kitSave: 'Le mettre à l’abri maintenant',
   paused: (until) =>
     until === null

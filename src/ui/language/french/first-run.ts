@@ -7,7 +7,7 @@ export const firstRun: Texts['firstRun'] = {
   steps: { what: 'Quoi', where: 'Où', kit: 'Kit de récupération', run: 'Première sauvegarde' },
   what: {
     title: 'Que faut-il protéger ?',
-    lead: 'Tout ce que contiennent les dossiers choisis est sauvegardé, puis tout ce qui y change.',
+    lead: 'Tout ce que contiennent les dossiers choisis est sauvegardé, sauf les caches et la corbeille, puis tout ce qui y change.',
     legend: 'Dossiers',
     kinds: {
       home: 'Votre dossier personnel',
@@ -80,6 +80,8 @@ export const firstRun: Texts['firstRun'] = {
   kit: {
     title: 'Mettre à l’abri le kit de récupération',
     lead: 'Les sauvegardes sont chiffrées. Si cet ordinateur est perdu, seul ce kit permet de les ouvrir. Gardez-le ailleurs que sur l’ordinateur : sur papier, ou dans un gestionnaire de mots de passe.',
+    leadOther:
+      'Les sauvegardes sont chiffrées. Ce kit ouvre ce que cet ordinateur enregistre à de nouveaux endroits. Gardez-le ailleurs que sur l’ordinateur : sur papier, ou dans un gestionnaire de mots de passe.',
     download: 'Le télécharger',
     print: 'L’imprimer',
     confirm: 'Je l’ai mis à l’abri ailleurs',

@@ -14,6 +14,7 @@ export const overview: Texts['overview'] = {
     'Protégé, mais attention : ',
     'Protégé, mais ',
     'Protégé, sauf ',
+    'Protégé par vos sauvegardes antérieures ; ',
     'Pas encore protégé : ',
     'Non protégé : ',
   ],
@@ -49,9 +50,9 @@ export const overview: Texts['overview'] = {
     overdue: ({ sources, to, age, reason }) =>
       `Non protégé : ${sources === 1 ? '{} n’a pas été sauvegardé' : `${sources} sources n’ont pas été sauvegardées`}` +
       `${toWords(to)}${age === '' ? ' à temps' : ` depuis ${age}`}${because(reason)}`,
-    first_backup_runs: ({ number }) =>
-      `Pas encore protégé : la première sauvegarde ${number('waits') === 1 ? 'attend de commencer' : 'est en cours'}`,
-    first_backup_paused: () => 'Pas encore protégé : la première sauvegarde attend la fin de la pause',
+    first_backup_runs: (said) =>
+      `${first(said)} ${said.number('waits') === 1 ? 'attend de commencer' : 'est en cours'}`,
+    first_backup_paused: (said) => `${first(said)} attend la fin de la pause`,
     last_failed: ({ names, to, ago, reason }) =>
       `Protégé, mais la dernière sauvegarde de ${names}${toWords(to)} a échoué${reason === 'other' ? '' : because(reason)} ; dernière réussite ${ago}`,
     command_failed: ({ names, to }) =>
@@ -125,7 +126,7 @@ export const overview: Texts['overview'] = {
     emptied:
       'Si c’est un disque, montez-le. Si les sauvegardes ont été effacées, ajoutez un autre dossier comme destination, et recommencez-y.',
     locked_out:
-      'Indiquez la bonne phrase de passe dans les paramètres de la destination. Elle figure dans le kit de récupération.',
+      'Indiquez la bonne phrase de passe dans les paramètres de la destination. Elle figure dans le kit de récupération de l’ordinateur qui y a fait les sauvegardes.',
     no_secret: 'La tâche dit lequel, et que faire.',
     denied: 'Vérifiez les identifiants enregistrés pour cette destination.',
     unreachable:
@@ -267,6 +268,7 @@ export const overview: Texts['overview'] = {
     notWatching: 'seulement selon la planification',
     savedAgo: (ago) => `sauvegardé ${ago}`,
     notYet: 'pas encore sauvegardé',
+    earlierAgo: (ago) => `sauvegarde antérieure ${ago}`,
     noSchedule: 'non planifiée',
     files: (count, shown) => (count === 1 ? 'un fichier' : `${shown} ${count < 2 ? 'fichier' : 'fichiers'}`),
     backUp: 'Sauvegarder maintenant',
@@ -352,6 +354,13 @@ const BECAUSE: Readonly<Record<NonNullable<Statement['reason']>, string>> = {
 
 function because(reason: Statement['reason']): string {
   return reason === null ? '' : BECAUSE[reason];
+}
+
+/** Of a first backup to a new place, others may be there to restore from. */
+function first({ number, to }: Said): string {
+  return number('earlier') === 1
+    ? `Protégé par vos sauvegardes antérieures ; la première sauvegarde${toWords(to)}`
+    : 'Pas encore protégé : la première sauvegarde';
 }
 
 function toWords(to: string | null): string {

@@ -157,7 +157,6 @@ export const settings: Texts['settings'] = {
   notSaved: 'pas encore enregistré',
   hasProblem: 'à regarder',
   change: 'Modifier',
-  add: 'Ajouter',
   remove: 'Retirer…',
   standard: 'Par défaut',
   useStandard: 'Utiliser',

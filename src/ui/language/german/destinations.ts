@@ -3,6 +3,7 @@ import type { Texts } from '../english/english.ts';
 export const destinations: Texts['destinations'] = {
   about: 'Wohin die Sicherungen gehen. Zwei Ziele sind sicherer als eines; eines davon sollte anderswo sein.',
   here: 'Auf diesem Rechner',
+  commandName: 'In Befehlen heißt es „embedded“.',
   usedBy: 'Verwendet von',
   space: 'Platz',
   used: (bytes) => `${bytes} belegt`,
@@ -44,7 +45,17 @@ export const destinations: Texts['destinations'] = {
   nameHint: 'Buchstaben, Ziffern, - und _.',
   nameWrong: 'Buchstaben, Ziffern, - und _, mit einem Buchstaben am Anfang.',
   nameTaken: 'Diesen Namen gibt es schon.',
-  useAsDefault: 'Für alle Quellen verwenden, die kein Ziel nennen',
+  use: 'Wofür ist es?',
+  uses: {
+    as_well: 'Neue Sicherungen gehen auch hierhin, nicht nur nach: {}',
+    instead: 'Neue Sicherungen gehen hierhin statt nach: {}',
+    later: 'Noch nicht verwenden',
+  },
+  useNotes: {
+    as_well: 'Zwei Kopien: Sie können aus jeder wiederherstellen.',
+    instead: 'Frühere Sicherungen bleiben, wo sie sind, und lassen sich von dort wiederherstellen.',
+    later: 'Sie wählen später, welche Ordner dorthin gehen.',
+  },
   take: 'Übernehmen',
   takeAnyway: 'Trotzdem verwenden',
   more: 'Weitere Einstellungen',

@@ -49,6 +49,9 @@ export const app: Texts['app'] = {
   alarmsLook: 'Ansehen',
   kitUnsaved:
     'Ihr Notfallblatt liegt nur auf diesem Rechner. Geht der Rechner verloren, kann ohne das Blatt niemand Ihre Sicherungen lesen.',
+  kitUnsavedPartly: 'Ihr Notfallblatt liegt nur auf diesem Rechner. Bewahren Sie es anderswo auf.',
+  notByKit:
+    'Es öffnet nicht: {}. Bewahren Sie auch auf, was die Sicherungen dort öffnet: das Notfallblatt des Rechners, der sie gemacht hat, oder die Passphrase, die Sie dafür gewählt haben.',
   kitSave: 'Jetzt aufbewahren',
   paused: (until) =>
     until === null ? 'Sicherungen ruhen, bis Sie sie fortsetzen.' : `Sicherungen ruhen bis ${until}.`,

@@ -7,7 +7,7 @@ export const firstRun: Texts['firstRun'] = {
   steps: { what: 'Was', where: 'Wohin', kit: 'Notfallblatt', run: 'Erste Sicherung' },
   what: {
     title: 'Was soll geschützt werden?',
-    lead: 'Holdfast sichert alles in den Ordnern, die Sie wählen, und jede spätere Änderung daran.',
+    lead: 'Holdfast sichert alles in den Ordnern, die Sie wählen, außer Zwischenspeichern und Papierkorb, und jede spätere Änderung daran.',
     legend: 'Ordner',
     kinds: {
       home: 'Ihr persönlicher Ordner',
@@ -79,6 +79,8 @@ export const firstRun: Texts['firstRun'] = {
   kit: {
     title: 'Notfallblatt aufbewahren',
     lead: 'Ihre Sicherungen sind verschlüsselt. Geht dieser Rechner verloren, öffnet sie nur noch dieses Blatt. Bewahren Sie es getrennt vom Rechner auf: auf Papier oder in einem Passwortspeicher.',
+    leadOther:
+      'Ihre Sicherungen sind verschlüsselt. Dieses Blatt öffnet, was dieser Rechner an neuen Orten speichert. Bewahren Sie es getrennt vom Rechner auf: auf Papier oder in einem Passwortspeicher.',
     download: 'Herunterladen',
     print: 'Drucken',
     confirm: 'Ich habe es anderswo aufbewahrt',

@@ -14,6 +14,7 @@ export const overview: Texts['overview'] = {
     'Geschützt, aber: ',
     'Geschützt, aber ',
     'Geschützt, außer ',
+    'Geschützt durch Ihre früheren Sicherungen; ',
     'Noch nicht geschützt: ',
     'Nicht geschützt: ',
   ],
@@ -46,9 +47,8 @@ export const overview: Texts['overview'] = {
     overdue: ({ sources, to, age, reason }) =>
       `Nicht geschützt: ${sources === 1 ? '{} wurde' : `${sources} Quellen wurden`} ` +
       `${age === '' ? 'nicht rechtzeitig' : `seit ${dative(age)} nicht`}${toWords(to)} gesichert${because(reason)}`,
-    first_backup_runs: ({ number }) =>
-      `Noch nicht geschützt: die erste Sicherung ${number('waits') === 1 ? 'wartet noch' : 'läuft'}`,
-    first_backup_paused: () => 'Noch nicht geschützt: die erste Sicherung wartet auf das Ende der Pause',
+    first_backup_runs: (said) => `${first(said)} ${said.number('waits') === 1 ? 'wartet noch' : 'läuft'}`,
+    first_backup_paused: (said) => `${first(said)} wartet auf das Ende der Pause`,
     last_failed: ({ names, to, ago, reason }) =>
       `Geschützt, aber die letzte Sicherung von ${names}${toWords(to)} ist gescheitert${reason === 'other' ? '' : because(reason)}; die letzte gute war ${ago}`,
     command_failed: ({ names, to }) =>
@@ -122,7 +122,7 @@ export const overview: Texts['overview'] = {
     emptied:
       'Ist es eine Platte, hängen Sie sie ein. Wurden die Sicherungen gelöscht, richten Sie einen anderen Ordner als Ziel ein und fangen dort neu an.',
     locked_out:
-      'Tragen Sie in den Einstellungen des Ziels die richtige Passphrase ein. Sie steht im Notfallblatt.',
+      'Tragen Sie in den Einstellungen des Ziels die richtige Passphrase ein. Sie steht im Notfallblatt des Rechners, der die Sicherungen dort gemacht hat.',
     no_secret: 'Der Auftrag sagt, welches, und was zu tun ist.',
     denied: 'Sehen Sie nach, womit die Einstellungen sich dort anmelden.',
     unreachable:
@@ -262,6 +262,7 @@ export const overview: Texts['overview'] = {
     notWatching: 'nur nach Zeitplan',
     savedAgo: (ago) => `gesichert ${ago}`,
     notYet: 'noch nicht gesichert',
+    earlierAgo: (ago) => `frühere Sicherung ${ago}`,
     noSchedule: 'nicht geplant',
     files: (count, shown) => (count === 1 ? 'eine Datei' : `${shown} Dateien`),
     backUp: 'Jetzt sichern',
@@ -353,6 +354,13 @@ const BECAUSE: Readonly<Record<NonNullable<Statement['reason']>, string>> = {
 
 function because(reason: Statement['reason']): string {
   return reason === null ? '' : BECAUSE[reason];
+}
+
+/** Of a first backup to a new place, others may be there to restore from. */
+function first({ number, to }: Said): string {
+  return number('earlier') === 1
+    ? `Geschützt durch Ihre früheren Sicherungen; die erste Sicherung${toWords(to)}`
+    : 'Noch nicht geschützt: die erste Sicherung';
 }
 
 function toWords(to: string | null): string {

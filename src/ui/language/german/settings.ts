@@ -155,7 +155,6 @@ export const settings: Texts['settings'] = {
   notSaved: 'noch nicht gespeichert',
   hasProblem: 'bitte prüfen',
   change: 'Ändern',
-  add: 'Hinzufügen',
   remove: 'Entfernen …',
   standard: 'Standard',
   useStandard: 'Standard verwenden',

@@ -4,6 +4,7 @@ export const destinations: Texts['destinations'] = {
   about:
     'Dónde se guardan las copias de seguridad. Dos destinos son más seguros que uno; uno de ellos debería estar en otro lugar.',
   here: 'En este equipo',
+  commandName: 'En los comandos se llama «embedded».',
   usedBy: 'Lo usan',
   space: 'Espacio',
   used: (bytes) => `${bytes} ocupados`,
@@ -43,7 +44,17 @@ export const destinations: Texts['destinations'] = {
   nameHint: 'Letras, cifras, - y _.',
   nameWrong: 'Letras, cifras, - y _, empezando por una letra.',
   nameTaken: 'Este nombre ya existe.',
-  useAsDefault: 'Usarlo para los orígenes que no indican ningún destino',
+  use: '¿Para qué es?',
+  uses: {
+    as_well: 'Las nuevas copias van aquí además de a: {}',
+    instead: 'Las nuevas copias van aquí en lugar de a: {}',
+    later: 'No usarlo todavía',
+  },
+  useNotes: {
+    as_well: 'Dos copias: se puede restaurar desde cualquiera.',
+    instead: 'Las copias anteriores se quedan donde están y se pueden restaurar desde allí.',
+    later: 'Más adelante elegirá qué carpetas van allí.',
+  },
   take: 'Usarlo',
   takeAnyway: 'Usarlo de todos modos',
   more: 'Más opciones',

@@ -51,6 +51,9 @@ export const app: Texts['app'] = {
   alarmsLook: 'Ver',
   kitUnsaved:
     'El kit de recuperación está solo en este equipo. Sin él, si se pierde el equipo, nadie podrá leer las copias de seguridad.',
+  kitUnsavedPartly: 'El kit de recuperación está solo en este equipo. Guárdelo en otro lugar.',
+  notByKit:
+    'No abre {}. Guarde también lo que abre las copias que hay allí: el kit de recuperación del equipo que las hizo o la frase de contraseña que usted eligió para ellas.',
   kitSave: 'Guardarlo ahora',
   paused: (until) =>
     until === null

@@ -7,7 +7,7 @@ export const firstRun: Texts['firstRun'] = {
   steps: { what: 'Qué', where: 'Dónde', kit: 'Kit de recuperación', run: 'Primera copia' },
   what: {
     title: '¿Qué quiere proteger?',
-    lead: 'Se copia todo lo que hay en las carpetas que elija y, desde entonces, todo lo que cambie en ellas.',
+    lead: 'Se copia todo lo que hay en las carpetas que elija, salvo las cachés y la papelera, y, desde entonces, todo lo que cambie en ellas.',
     legend: 'Carpetas',
     kinds: {
       home: 'Su carpeta personal',
@@ -76,6 +76,8 @@ export const firstRun: Texts['firstRun'] = {
   kit: {
     title: 'Guarde el kit de recuperación',
     lead: 'Las copias de seguridad están cifradas. Si se pierde este equipo, el kit es lo único que las abre. Guárdelo lejos del equipo: en papel o en un gestor de contraseñas.',
+    leadOther:
+      'Las copias de seguridad están cifradas. Este kit abre lo que este equipo guarde en lugares nuevos. Guárdelo lejos del equipo: en papel o en un gestor de contraseñas.',
     download: 'Descargar',
     print: 'Imprimir',
     confirm: 'Ya lo he guardado en otro lugar',

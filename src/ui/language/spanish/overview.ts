@@ -10,7 +10,13 @@ export const overview: Texts['overview'] = {
   quoted: (name) => `«${name}»`,
   more: (count) => (count === 1 ? 'y una cosa más' : `y ${count} cosas más`),
   moreFiles: (shown) => `${shown} más`,
-  prefaces: ['Protegido, pero ', 'Protegido, excepto ', 'Todavía sin protección: ', 'Sin protección: '],
+  prefaces: [
+    'Protegido, pero ',
+    'Protegido, excepto ',
+    'Protegido por las copias anteriores; ',
+    'Todavía sin protección: ',
+    'Sin protección: ',
+  ],
   headline: {
     protected: ({ ago }) => `Protegido: última copia correcta ${ago}`,
     no_source: () => 'Sin protección: todavía no se ha elegido nada para copiar',
@@ -40,10 +46,9 @@ export const overview: Texts['overview'] = {
     overdue: ({ sources, to, age, reason }) =>
       `Sin protección: ${late(sources === 1 ? '{}' : `${sources} orígenes`, sources, age)}` +
       `${toWords(to)}${because(reason)}`,
-    first_backup_runs: ({ number }) =>
-      `Todavía sin protección: la primera copia de seguridad ${number('waits') === 1 ? 'espera para empezar' : 'está en curso'}`,
-    first_backup_paused: () =>
-      'Todavía sin protección: la primera copia de seguridad espera a que termine la pausa',
+    first_backup_runs: (said) =>
+      `${first(said)} ${said.number('waits') === 1 ? 'espera para empezar' : 'está en curso'}`,
+    first_backup_paused: (said) => `${first(said)} espera a que termine la pausa`,
     last_failed: ({ names, to, ago, reason }) =>
       `Protegido, pero la última copia de ${names}${toWords(to)} falló${reason === 'other' ? '' : because(reason)}; última correcta: ${ago}`,
     command_failed: ({ names, to }) =>
@@ -116,7 +121,7 @@ export const overview: Texts['overview'] = {
     emptied:
       'Si es un disco, móntelo. Si se borraron las copias de seguridad, añada otra carpeta como destino y empiece de nuevo allí.',
     locked_out:
-      'Indique la frase de contraseña correcta en la configuración del destino. Está en el kit de recuperación.',
+      'Indique la frase de contraseña correcta en la configuración del destino. Está en el kit de recuperación del equipo que hizo las copias que hay allí.',
     no_secret: 'La tarea indica cuál y qué hacer.',
     denied: 'Revise en la configuración con qué credenciales se accede allí.',
     unreachable:
@@ -258,6 +263,7 @@ export const overview: Texts['overview'] = {
     notWatching: 'solo programado',
     savedAgo: (ago) => `última copia ${ago}`,
     notYet: 'todavía sin copia',
+    earlierAgo: (ago) => `copia anterior ${ago}`,
     noSchedule: 'sin programar',
     files: (count, shown) => (count === 1 ? 'un archivo' : `${shown} archivos`),
     backUp: 'Hacer una copia ahora',
@@ -344,6 +350,13 @@ const BECAUSE: Readonly<Record<NonNullable<Statement['reason']>, string>> = {
 
 function because(reason: Statement['reason']): string {
   return reason === null ? '' : BECAUSE[reason];
+}
+
+/** Of a first backup to a new place, others may be there to restore from. */
+function first({ number, to }: Said): string {
+  return number('earlier') === 1
+    ? `Protegido por las copias anteriores; la primera copia de seguridad${toWords(to)}`
+    : 'Todavía sin protección: la primera copia de seguridad';
 }
 
 function toWords(to: string | null): string {

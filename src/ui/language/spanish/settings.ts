@@ -159,7 +159,6 @@ export const settings: Texts['settings'] = {
   notSaved: 'todavía sin guardar',
   hasProblem: 'revíselo',
   change: 'Cambiar',
-  add: 'Añadir',
   remove: 'Quitar…',
   standard: 'Predeterminado',
   useStandard: 'Usarlo',

@@ -78,7 +78,9 @@ export function FirstRunPage({ route }: { readonly route: Route }): JSX.Element 
           onNext={() => go('kit')}
         />
       ) : null}
-      {step === 'kit' ? <KeepKit onBack={() => go('where')} onNext={() => go('run')} /> : null}
+      {step === 'kit' ? (
+        <KeepKit adopted={adoptedBy(plan)} onBack={() => go('where')} onNext={() => go('run')} />
+      ) : null}
       {step === 'run' ? (
         <FirstBackup
           plan={plan}
@@ -101,6 +103,12 @@ function stepOf({ path: [, name] }: Route, plan: FirstPlan, isStarted: boolean):
   if (isStarted) return name === 'kit' ? 'kit' : 'run';
   if (!isStep(name) || plan.chosen.length === 0) return first;
   return plan.place === 'elsewhere' && plan.setting === undefined && name !== 'what' ? 'where' : name;
+}
+
+/** The place of the plan, if it holds a repository that another passphrase than the kit's opens. */
+function adoptedBy({ place, setting }: FirstPlan): string | undefined {
+  const needsOther = setting?.['passphrase'] !== undefined && setting['passphrase'] !== null;
+  return place === 'elsewhere' && needsOther ? setting.url : undefined;
 }
 
 function commandsOf(plan: FirstPlan): readonly string[] {

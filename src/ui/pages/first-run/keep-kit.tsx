@@ -12,17 +12,23 @@ import { Problem } from '../../components/problem.tsx';
 import { Notice } from '../../components/tag.tsx';
 import { formatDay } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
+import { NotByKit, useNotByKit } from '../../parts/not-by-kit.tsx';
 import { StepHead } from './step-head.tsx';
 
 const KIT_TEXT = '/recovery-kit/text';
 
 export function KeepKit({
+  adopted,
   onBack,
   onNext,
 }: {
+  /** The chosen place, where another computer's kit opens the repository. */
+  readonly adopted: string | undefined;
   readonly onBack: () => void;
   readonly onNext: () => void;
 }): JSX.Element {
+  const known = useNotByKit();
+  const others = adopted === undefined ? known : [...known, adopted];
   const kit = useAsked((signal) => ask<RecoveryKit>('GET', '/recovery-kit', { signal }), []);
   const again = useOverviewAgain();
   const [isStored, setStored] = useState(false);
@@ -35,7 +41,8 @@ export function KeepKit({
   const isUnsaved = kit.data?.state === 'unsaved';
   return (
     <Card label={texts.title}>
-      <StepHead step="kit" title={texts.title} lead={texts.lead} />
+      <StepHead step="kit" title={texts.title} lead={others.length === 0 ? texts.lead : texts.leadOther} />
+      <NotByKit places={others} />
       <Problem error={kit.problem} />
       {kit.data === undefined || isUnsaved ? (
         <>

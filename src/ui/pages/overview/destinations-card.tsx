@@ -44,13 +44,10 @@ function Destination({
       <details class="row-details">
         <summary>
           <span class="row-name">
-            <strong>{isEmbedded ? t.destinations.here : <Place name={name} />}</strong>
+            <strong>
+              <Place name={name} />
+            </strong>
             <small>
-              {isEmbedded ? (
-                <>
-                  <Place name={name} />{' '}
-                </>
-              ) : null}
               <Path>{url}</Path>
             </small>
           </span>

@@ -71,9 +71,18 @@ export function savedShare({ saved }: Pick<Overview, 'saved'>): number | undefin
 
 /** The newest good backup; null when there is none. */
 export function lastGood(rows: readonly Pick<OverviewSource, 'last_good_backup_at'>[]): string | null {
+  return newestOf(rows.map(({ last_good_backup_at: at }) => at));
+}
+
+/** The newest backup to another destination than now, while there is none to this one; null when there is none. */
+export function earlierGood(rows: readonly Pick<OverviewSource, 'earlier_backup_at'>[]): string | null {
+  return newestOf(rows.map(({ earlier_backup_at: at }) => at));
+}
+
+function newestOf(times: readonly (string | null)[]): string | null {
   return (
-    rows
-      .flatMap(({ last_good_backup_at: at }) => at ?? [])
+    times
+      .flatMap((at) => at ?? [])
       .toSorted()
       .at(-1) ?? null
   );

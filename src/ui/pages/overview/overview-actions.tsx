@@ -16,19 +16,21 @@ import { lastGood, tomorrowMorning } from './figures.ts';
 const HOUR_SECONDS = 3_600;
 
 export function OverviewActions(): JSX.Element {
-  const { sources, pause } = useOverview();
+  const { sources, pause, saved } = useOverview();
+  // Also where the first backup to a new destination has not ended yet.
+  const canRestore = saved.snapshots > 0 || lastGood(sources) !== null;
   const [isAsking, setAsking] = useState(false);
   const backUp = useBackUp(sources);
   return (
     <>
-      {lastGood(sources) === null ? null : (
+      {!canRestore ? null : (
         <a class="button main-action" href={hrefOf(['restore'])}>
           {t.overview.getBack}
         </a>
       )}
       <Button
         type="button"
-        look={lastGood(sources) === null ? 'main-action' : 'plain'}
+        look={canRestore ? 'plain' : 'main-action'}
         disabled={backUp.isBusy}
         onClick={() => void backUp.run()}
       >

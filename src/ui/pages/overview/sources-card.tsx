@@ -17,7 +17,7 @@ import { t } from '../../language/language.ts';
 import { Refusals, useBackUp } from '../../parts/back-up.tsx';
 import { Place, useShownName } from '../../parts/place.tsx';
 import { hrefOf } from '../../parts/route.ts';
-import { bySource, lastGood, protectedIn, type SourceRows } from './figures.ts';
+import { bySource, earlierGood, lastGood, protectedIn, type SourceRows } from './figures.ts';
 import { agoOf } from './headline.tsx';
 import { HistoryStrip } from './history-strip.tsx';
 
@@ -40,8 +40,9 @@ export function SourcesCard(): JSX.Element {
 function Source({ path, name, rows }: SourceRows): JSX.Element {
   const texts = t.overview.sources;
   const last = lastGood(rows);
+  const earlier = earlierGood(rows);
   const { files, bytes } = protectedIn(rows);
-  const isLate = last === null || rows.some(({ overdue }) => overdue);
+  const isLate = (last ?? earlier) === null || rows.some(({ overdue }) => overdue);
   return (
     <details class="row-details">
       <summary>
@@ -55,15 +56,33 @@ function Source({ path, name, rows }: SourceRows): JSX.Element {
           )}
         </span>
         <span class="row-fact">
-          {last === null ? texts.notYet : <time dateTime={last}>{texts.savedAgo(agoOf(last))}</time>}{' '}
+          <LastBackup last={last} earlier={earlier} />{' '}
           {rows.some(({ overdue }) => overdue) ? <Tag look="bad">{texts.overdue}</Tag> : null}
         </span>
         <span class="row-fact number">
-          {last === null ? '' : `${formatBytes(bytes)}, ${texts.files(files, formatCount(files))}`}
+          {(last ?? earlier) === null
+            ? ''
+            : `${formatBytes(bytes)}, ${texts.files(files, formatCount(files))}`}
         </span>
       </summary>
       <SourceDetails path={path} rows={rows} />
     </details>
+  );
+}
+
+function LastBackup({
+  last,
+  earlier,
+}: {
+  readonly last: string | null;
+  readonly earlier: string | null;
+}): JSX.Element {
+  const texts = t.overview.sources;
+  if (last !== null) return <time dateTime={last}>{texts.savedAgo(agoOf(last))}</time>;
+  return earlier === null ? (
+    <>{texts.notYet}</>
+  ) : (
+    <time dateTime={earlier}>{texts.earlierAgo(agoOf(earlier))}</time>
   );
 }
 
@@ -74,7 +93,7 @@ function SourceDetails({ path, rows }: Pick<SourceRows, 'path' | 'rows'>): JSX.E
   return (
     <div class="row-inside">
       <div class="head-actions">
-        {lastGood(rows) === null ? null : (
+        {(lastGood(rows) ?? earlierGood(rows)) === null ? null : (
           <a
             class="button"
             href={hrefOf(['restore'], { source: path })}

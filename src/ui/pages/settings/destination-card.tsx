@@ -56,8 +56,7 @@ export function DestinationCard({ name, item, setting, isDefault }: DestinationC
       <p>
         {setting === undefined ? (
           <>
-            {t.destinations.here}
-            {t.common.colon} {item === undefined ? null : <Path>{item.url}</Path>}
+            {item === undefined ? null : <Path>{item.url}</Path>} {t.destinations.commandName}
           </>
         ) : (
           <Path>{setting.url}</Path>

@@ -7,16 +7,25 @@ import { useEvents } from '../../agent/events.ts';
 import { useAsked } from '../../agent/use-asked.ts';
 import { Actions, Button } from '../../components/button.tsx';
 import { Card, PageHead } from '../../components/card.tsx';
-import { Checkbox, TextField } from '../../components/field.tsx';
+import { ChoiceCards } from '../../components/choice-cards.tsx';
+import { TextField } from '../../components/field.tsx';
+import { Filled } from '../../components/own-text.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { t } from '../../language/language.ts';
 import { emptyDraft, freeName } from '../../parts/destination-draft.ts';
+import { Place } from '../../parts/place.tsx';
 import type { Route } from '../../parts/route.ts';
 import { DestinationCard } from './destination-card.tsx';
 import { DestinationEditor } from './destination-editor.tsx';
 import type { KeyPath } from './settings-draft.ts';
 import { SettingsForm, useDraft } from './settings-form.tsx';
-import { defaultDestinationOf, EMBEDDED, hasEmbedded } from './settings-values.ts';
+import {
+  defaultDestinationOf,
+  type DestinationUse,
+  EMBEDDED,
+  hasEmbedded,
+  withAlso,
+} from './settings-values.ts';
 import type { SettingsDraft } from './use-settings-draft.ts';
 
 export function DestinationSettings({ route: _route }: { readonly route: Route }): JSX.Element {
@@ -71,14 +80,21 @@ function DestinationList(): JSX.Element {
   );
 }
 
+const USES: readonly DestinationUse[] = ['as_well', 'instead', 'later'];
+
+/** Names the present destination, since that is what the choice is about. */
+function UseLabel({ use, present }: { readonly use: DestinationUse; readonly present: string }): JSX.Element {
+  return <Filled text={t.destinations.uses[use]} parts={[<Place key="present" name={present} />]} />;
+}
+
 const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,62}$/;
 
 function AddDestination(): JSX.Element {
   const { draft, set } = useDraft();
   const [isOpen, setOpen] = useState(false);
   const [typed, setTyped] = useState<string | undefined>(undefined);
-  // Users who add a first place in addition to the one on this machine mostly want it for everything.
-  const [isDefault, setDefault] = useState(() => hasEmbedded(draft));
+  // Two destinations are safer than one. Without sources there is nothing that could go to both.
+  const [use, setUse] = useState<DestinationUse>(() => (draft.sources.length > 0 ? 'as_well' : 'instead'));
   const suggestions = useAsked((signal) => ask<Suggestions>('GET', '/suggestions', { signal }), []);
   const taken = Object.keys(draft.destinations);
   const name = typed ?? freeName('backup', taken);
@@ -107,20 +123,26 @@ function AddDestination(): JSX.Element {
         problem={problem}
         onValue={setTyped}
       />
-      <Checkbox
-        name="destination-default"
-        label={t.destinations.useAsDefault}
-        checked={isDefault}
-        onChecked={setDefault}
+      <ChoiceCards
+        name="destination-use"
+        legend={t.destinations.use}
+        value={use}
+        choices={USES.filter((one) => one !== 'as_well' || draft.sources.length > 0).map((one) => ({
+          value: one,
+          label: <UseLabel use={one} present={defaultDestinationOf(draft)} />,
+          note: t.destinations.useNotes[one],
+        }))}
+        onValue={setUse}
       />
       <DestinationEditor
         start={emptyDraft('directory')}
         disks={suggestions.data?.disks ?? []}
         canTake={problem === undefined}
-        takeLabel={t.settings.add}
+        takeLabel={t.common.next}
         onTake={(setting) => {
           set(['destinations', name], setting);
-          if (isDefault) set(['defaultDestination'], name);
+          if (use === 'instead') set(['defaultDestination'], name);
+          if (use === 'as_well') set(['sources'], withAlso(draft, name));
           setTyped(undefined);
           setOpen(false);
         }}

@@ -12,13 +12,16 @@ import { Problem } from '../../components/problem.tsx';
 import { Tag } from '../../components/tag.tsx';
 import { formatTime } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
+import { NotByKit, useNotByKit } from '../../parts/not-by-kit.tsx';
 
 export function RecoveryKitCard(): JSX.Element {
   const asked = useAsked((signal) => ask<RecoveryKit>('GET', '/recovery-kit', { signal }), []);
   const kit = asked.data;
+  const others = useNotByKit();
   return (
     <Card title={t.encryption.kit}>
       <p>{t.encryption.kitWhat}</p>
+      <NotByKit places={others} />
       <Problem error={asked.problem} />
       {kit === undefined && asked.isBusy ? <p class="quiet">{t.common.loading}</p> : null}
       {kit?.state === 'none' ? <p>{t.encryption.kitNone}</p> : null}

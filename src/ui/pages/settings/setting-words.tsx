@@ -1,9 +1,10 @@
 /** Puts settings, their values and their changes into the reader's words. */
-import type { ComponentChildren, JSX } from 'preact';
+import { type ComponentChildren, Fragment, type JSX } from 'preact';
 import type { Validation } from '../../../api/schemas/page/settings.ts';
 import { Own, Path } from '../../components/own-text.tsx';
 import { formatCount, formatList } from '../../language/format.ts';
 import { language, t } from '../../language/language.ts';
+import { Place } from '../../parts/place.tsx';
 import { scheduleInWords } from './schedule-words.ts';
 import { type Change, type KeyPath, settingName, shownPath, valueAt } from './settings-draft.ts';
 import type { Settings } from './settings-values.ts';
@@ -42,6 +43,8 @@ const MOST_SHOWN = 4;
 
 /** A value in words; `none` if it is not set. */
 export function valueInWords(path: KeyPath, value: unknown): ComponentChildren {
+  const place = placeInWords(settingName(path), value);
+  if (place !== undefined) return place;
   if (value === undefined || value === null || value === '') return t.common.none;
   if (typeof value === 'boolean') return value ? t.common.yes : t.common.no;
   if (typeof value === 'number') return formatCount(value);
@@ -55,6 +58,23 @@ export function valueInWords(path: KeyPath, value: unknown): ComponentChildren {
     return <Own>{value.length > MOST_SHOWN ? `${shown}, …` : shown}</Own>;
   }
   return t.settings.isSet;
+}
+
+/** What stands for a destination without naming it, where the value is one. */
+function placeInWords(setting: string, value: unknown): ComponentChildren {
+  const isUnset = value === null || value === undefined;
+  if (setting === 'defaultDestination')
+    return isUnset ? t.destinations.here : typeof value === 'string' ? <Place name={value} /> : undefined;
+  if (setting !== 'sources[].destination' && setting !== 'sources[].destinations') return undefined;
+  if (isUnset) return t.sources.defaultDestination;
+  if (typeof value === 'string') return <Place name={value} />;
+  if (!isTexts(value) || value.length === 0) return undefined;
+  return value.map((name, index) => (
+    <Fragment key={name}>
+      {index === 0 ? '' : ', '}
+      <Place name={name} />
+    </Fragment>
+  ));
 }
 
 function entryInWords(entry: unknown): string {

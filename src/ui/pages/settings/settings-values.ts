@@ -225,3 +225,16 @@ export function destinationNames(settings: Settings): readonly string[] {
 export function destinationsOf(source: SourceValues, settings: Settings): readonly string[] {
   return source.destinations ?? [source.destination ?? defaultDestinationOf(settings)];
 }
+
+/** What a new destination is for: the sources of the default one as well, or instead; or whatever is chosen later. */
+export type DestinationUse = 'as_well' | 'instead' | 'later';
+
+/** The sources with a further destination, where they go to the default one alone. */
+export function withAlso(settings: Settings, name: string): readonly SourceValues[] {
+  const present = defaultDestinationOf(settings);
+  return settings.sources.map((source) => {
+    const own = destinationsOf(source, settings);
+    const isDefault = own.length === 1 && own[0] === present;
+    return isDefault ? { ...source, destination: null, destinations: [present, name] } : source;
+  });
+}

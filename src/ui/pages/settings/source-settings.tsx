@@ -190,7 +190,7 @@ function AddSource({ onAdd }: { readonly onAdd: (path: string) => void }): JSX.E
           disabled={typed === '' || isThere}
           onClick={() => add(typed)}
         >
-          {t.settings.add}
+          {t.common.next}
         </Button>
       </div>
       {isChoosing ? (
