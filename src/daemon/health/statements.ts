@@ -149,7 +149,7 @@ function alarmStatements(scene: Scene): readonly Statement[] {
     const failure = scene.known.standings.find((one) => one.source.path === source)?.failure;
     return statement(ALARM_CODES[kind], {
       paths: [source],
-      names: [scene.name(source)],
+      names: [typeof facts['folder'] === 'string' ? facts['folder'] : scene.name(source)],
       figures: kind === 'shrunk' ? { ...figures, files_gone: Math.max(0, before - files) } : figures,
       reason: kind === 'empty' && failure?.details['is_there'] === false ? 'source_missing' : null,
       before: snapshot,

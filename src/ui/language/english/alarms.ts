@@ -24,7 +24,7 @@ export const alarms = {
     shrunk: {
       title: 'Most files are gone',
       means:
-        'More than half of the files disappeared within an hour. That happens when a folder is moved or deleted by mistake, or when part of the source is not mounted.',
+        'More than half of the files of the source, or of one of its folders, disappeared within an hour. That happens when a folder is moved or deleted by mistake, or when part of the source is not mounted.',
       todo: 'Compare with an earlier snapshot, and restore what is missing. The alarm then ends with the next backup. If this is what you intended, acknowledge the alarm.',
     },
     rewritten: {
@@ -48,6 +48,7 @@ export const alarms = {
   },
   at: 'Noticed',
   facts: {
+    folder: 'Folder',
     files_before: 'Files before',
     files: 'Files now',
     unread: 'Unreadable',

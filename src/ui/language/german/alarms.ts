@@ -26,7 +26,7 @@ export const alarms: Texts['alarms'] = {
     shrunk: {
       title: 'Die meisten Dateien sind fort',
       means:
-        'Mehr als die Hälfte der Dateien verschwand binnen einer Stunde. Das geschieht, wenn ein Ordner versehentlich verschoben oder gelöscht wird oder ein Teil der Quelle nicht eingehängt ist.',
+        'Mehr als die Hälfte der Dateien der Quelle oder eines ihrer Ordner verschwand binnen einer Stunde. Das geschieht, wenn ein Ordner versehentlich verschoben oder gelöscht wird oder ein Teil der Quelle nicht eingehängt ist.',
       todo: 'Vergleichen Sie mit einem älteren Stand, und holen Sie zurück, was fehlt. Der Alarm endet dann mit der nächsten Sicherung. War es Absicht, bestätigen Sie ihn.',
     },
     rewritten: {
@@ -50,6 +50,7 @@ export const alarms: Texts['alarms'] = {
   },
   at: 'Bemerkt',
   facts: {
+    folder: 'Ordner',
     files_before: 'Dateien vorher',
     files: 'Dateien jetzt',
     unread: 'Nicht lesbar',

@@ -26,7 +26,7 @@ export const alarms: Texts['alarms'] = {
     shrunk: {
       title: 'La mayoría de los archivos ha desaparecido',
       means:
-        'Más de la mitad de los archivos desapareció en menos de una hora. Ocurre cuando una carpeta se mueve o se borra por error, o cuando una parte del origen no está montada.',
+        'Más de la mitad de los archivos del origen, o de una de sus carpetas, desapareció en menos de una hora. Ocurre cuando una carpeta se mueve o se borra por error, o cuando una parte del origen no está montada.',
       todo: 'Compare con una instantánea anterior. Restaure lo que falta: la alarma terminará con la próxima copia. Si era lo que usted quería, marque la alarma como revisada.',
     },
     rewritten: {
@@ -50,6 +50,7 @@ export const alarms: Texts['alarms'] = {
   },
   at: 'Detectada',
   facts: {
+    folder: 'Carpeta',
     files_before: 'Archivos antes',
     files: 'Archivos ahora',
     unread: 'No se pudieron leer',
