@@ -570,6 +570,20 @@ test.concurrent('a file that was deleted before the last backup is named with th
   expect(part).toMatch(/^Nothing found in 2 snapshots\. For part of a name: .*find -i '\*Plan\*'/);
   expect((await place.expectRun(['find', '-i', '*Plan*'])).stdout).toContain(file);
   expect((await place.expectRun(['find', '*.none'])).stdout).toBe('Nothing found in 2 snapshots.\n');
+  const back = join(place.directory, 'back');
+  const restored = await place.expectRun(['restore', had, file, '--target', back]);
+  expect(restored.stdout).toContain(` to ${back}${file} in `);
+  const whole = await place.expectRun(['restore', had, '--target', back]);
+  expect(whole.stdout).toContain(` to ${back}${place.source} in `);
+  const both = await place.expectRun([
+    'restore',
+    had,
+    file,
+    join(place.source, 'other.txt'),
+    '--target',
+    back,
+  ]);
+  expect(both.stdout).toContain(` to ${back}, with full paths: ${back}${file}, … in `);
   const asked = ['latest', file];
   const options = ['--in-place', '--overwrite', 'if-changed', '--exclude', '*.tmp'];
   const failed = await place.run(['restore', ...asked, ...options]);

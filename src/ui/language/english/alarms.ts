@@ -67,8 +67,9 @@ export const alarms = {
   stored: 'What this key stored under that name',
   storedNone: 'It is no longer there.',
   before: 'Earlier snapshots',
-  beforeHint:
-    'Newest first. Find the point where the number of files changes. You want a snapshot from before that.',
+  beforeHint: 'Newest first. Compare them to find the last one without the damage.',
+  beforeMarked: 'Newest first. The marked one is the last from before the damage.',
+  lastBefore: 'Last one before the damage',
   beforeNone: 'There is no snapshot of this source from before the alarm.',
   time: 'Time',
   files: 'Files',

@@ -69,8 +69,9 @@ export const alarms: Texts['alarms'] = {
   stored: 'Ce que cette clé a enregistré sous ce nom',
   storedNone: 'Ce n’est plus là.',
   before: 'Instantanés antérieurs',
-  beforeHint:
-    'Le plus récent d’abord. Cherchez où le nombre de fichiers change ; ce qu’il vous faut est plus ancien.',
+  beforeHint: 'Le plus récent d’abord. Comparez-les pour trouver le dernier sans les dégâts.',
+  beforeMarked: 'Le plus récent d’abord. Celui qui est marqué est le dernier d’avant les dégâts.',
+  lastBefore: 'Le dernier d’avant les dégâts',
   beforeNone: 'Aucun instantané de cette source n’est connu d’avant l’alerte.',
   time: 'Date',
   files: 'Fichiers',

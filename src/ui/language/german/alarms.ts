@@ -69,8 +69,9 @@ export const alarms: Texts['alarms'] = {
   stored: 'Was dieser Schlüssel unter dem Namen gespeichert hat',
   storedNone: 'Es ist nicht mehr da.',
   before: 'Ältere Stände',
-  beforeHint:
-    'Der neueste zuerst. Sehen Sie, wo sich die Zahl der Dateien ändert; was älter ist, wollen Sie zurück.',
+  beforeHint: 'Der neueste zuerst. Vergleichen Sie, um den letzten ohne den Schaden zu finden.',
+  beforeMarked: 'Der neueste zuerst. Der markierte ist der letzte von vor dem Schaden.',
+  lastBefore: 'Letzter vor dem Schaden',
   beforeNone: 'Von vor dem Alarm ist kein Stand dieser Quelle bekannt.',
   time: 'Zeit',
   files: 'Dateien',

@@ -69,8 +69,9 @@ export const alarms: Texts['alarms'] = {
   stored: 'Lo que esa clave guardó con ese nombre',
   storedNone: 'Ya no está.',
   before: 'Instantáneas anteriores a la alarma',
-  beforeHint:
-    'La más reciente primero. Fíjese en dónde cambia el número de archivos; lo que le interesa recuperar es anterior a ese punto.',
+  beforeHint: 'La más reciente primero. Compárelas para encontrar la última sin el daño.',
+  beforeMarked: 'La más reciente primero. La marcada es la última anterior al daño.',
+  lastBefore: 'La última anterior al daño',
   beforeNone: 'No se conoce ninguna instantánea de este origen anterior a la alarma.',
   time: 'Fecha y hora',
   files: 'Archivos',
