@@ -169,6 +169,8 @@ export interface SourceDamage {
   readonly folders: readonly FolderDamage[];
   /** Folders directly in the source that lost at least 100 files. */
   readonly lost: readonly FolderDamage[];
+  /** Whether all of it happened since the last backup, and none earlier in the hour. */
+  readonly isNew: boolean;
 }
 
 /** What the daemon knows of a source that its next comparison needs. */

@@ -76,15 +76,15 @@ async function damageOf(
   if (!isEnough && folders.length === 0) return {};
   const index = await loadForReading(repository, lastPacks(await readTombstones(repository, signal)), signal);
   const since = earlier.find(({ id }) => id === wish?.since) ?? last;
-  // The files may have come within this hour, or have been damaged by parts in all of it.
-  const befores = touched < LEAST_DAMAGED || since.id === last.id ? [since] : [since, last];
   try {
     const found = { repository, index, made };
-    const damages: SourceDamage[] = [];
-    for (const before of isEnough ? befores : [])
-      damages.push(await damageSince({ ...found, before }, signal));
+    const damage = async (before: Snapshot): Promise<Damage> =>
+      await damageSince({ ...found, before }, signal);
+    // The files may have come within this hour, or have been damaged by parts in all of it.
+    const ofRun = touched < LEAST_DAMAGED ? NO_DAMAGE : await damage(last);
+    const ofHour = !isEnough || since.id === last.id ? ofRun : await damage(since);
     return {
-      ...(isEnough ? { damage: together(damages) } : {}),
+      ...(isEnough ? { damage: together(ofRun, ofHour) } : {}),
       ...(folders.length === 0 ? {} : { filesInFolders: await filesInFolders(found, folders, signal) }),
     };
   } catch (error) {
@@ -94,13 +94,20 @@ async function damageOf(
   }
 }
 
-function together(damages: readonly SourceDamage[]): SourceDamage {
+/** @param run compared with the last snapshot @param hour with the one from before this hour */
+function together(run: Damage, hour: Damage): SourceDamage {
+  const lostIn = ({ lost }: Damage): number => lost.reduce((sum, { files }) => sum + files, 0);
   return {
-    encrypted: Math.max(0, ...damages.map(({ encrypted }) => encrypted)),
-    folders: damages.flatMap(({ folders }) => folders),
-    lost: damages.flatMap(({ lost }) => lost),
+    encrypted: Math.max(run.encrypted, hour.encrypted),
+    folders: [...run.folders, ...hour.folders],
+    lost: [...run.lost, ...hour.lost],
+    isNew: run.encrypted >= hour.encrypted && lostIn(run) >= lostIn(hour),
   };
 }
+
+type Damage = Omit<SourceDamage, 'isNew'>;
+
+const NO_DAMAGE: Damage = { encrypted: 0, folders: [], lost: [] };
 
 async function extensionsSince(
   repository: Repository,

@@ -35,7 +35,7 @@ export interface ComparedSnapshots {
 export async function damageSince(
   { repository, index, before, made }: ComparedSnapshots,
   signal: AbortSignal,
-): Promise<SourceDamage> {
+): Promise<Omit<SourceDamage, 'isNew'>> {
   const trees = new SnapshotTrees(repository, index);
   const [left, right] = [sourceOf(before), sourceOf(made)];
   const changes = new FolderChanges(right, LEAST_DAMAGED, lookAtSource);

@@ -149,7 +149,10 @@ export function judgeRun(run: RunFacts, history: SourceHistory, open: readonly A
   // An alarm about missing files in addition would say the same twice.
   if (closed !== null) return [unlessOpen(closed, open)].filter((one) => one !== null);
   const { runs, window } = withoutOldWindow(history, run.at);
-  const facts = window === null ? run : { ...run, ...joined(window, run) };
+  const hour = window === null ? run : { ...run, ...joined(window, run) };
+  // Nothing is damaged in the backups of this hour before this one.
+  const isNew = run.damage?.isNew === true && (run.damage.encrypted > 0 || run.damage.lost.length > 0);
+  const facts = isNew ? { ...hour, before: run.before ?? null } : hour;
   const { filesBefore } = facts;
   if (filesBefore === null) return [];
   const told = spoiled(facts, filesBefore);

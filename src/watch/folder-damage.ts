@@ -15,6 +15,8 @@ export interface FolderFindings {
   readonly folders: readonly DamagedFolder[];
   /** Folders directly in the source with files that are gone from the source. */
   readonly lost: readonly DamagedFolder[];
+  /** Whether all of it happened since the last backup, which then is the last one from before it. */
+  readonly isNew: boolean;
 }
 
 /** So many files that look encrypted are damage wherever they are in the source. */

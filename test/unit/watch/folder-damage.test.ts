@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { judgeRun, NO_HISTORY, type RunFacts } from '../../../src/watch/alarms.ts';
+import { judgeRun, NO_HISTORY, withRun, type RunFacts } from '../../../src/watch/alarms.ts';
 import { encryptedIn, lostIn, type FolderFindings } from '../../../src/watch/folder-damage.ts';
 
 const folder = (path: string, files: number, filesBefore: number) => ({ path, files, filesBefore });
-const NONE: FolderFindings = { encrypted: 0, folders: [], lost: [] };
+const NONE: FolderFindings = { encrypted: 0, folders: [], lost: [], isNew: true };
 
 test('a hundred files that look encrypted are damage wherever they are', () => {
   const spread = [folder('', 100, 90_000), folder('a', 50, 400), folder('b', 50, 400)];
@@ -47,4 +47,25 @@ test('small sources are judged as well, and each kind is told of once', () => {
   expect(open).toMatchObject([{ kind: 'rewritten', facts: { files_before: 60, rewritten: 40 } }]);
   expect(open[0]?.facts).not.toHaveProperty('folder');
   expect(judgeRun(run, NO_HISTORY, open)).toEqual([]);
+});
+
+test('the last snapshot from before is that of the last backup only if all of it happened since', () => {
+  const place = (snapshot: string) => ({ snapshot, destination: 'default' });
+  const run: RunFacts = {
+    source: '/home/me',
+    at: 1_700_000_000_000,
+    filesBefore: 900,
+    files: 900,
+    filesNew: 0,
+    filesChanged: 3,
+    bytesNew: 4_000,
+    bytesStored: 4_000,
+    before: place('first'),
+  };
+  const history = withRun(NO_HISTORY, run);
+  const next = { ...run, at: run.at + 60_000, filesChanged: 200, before: place('second') };
+  const damage = { ...NONE, encrypted: 150 };
+  expect(judgeRun({ ...next, damage }, history, [])[0]?.before).toEqual(place('second'));
+  const spread = { ...damage, isNew: false };
+  expect(judgeRun({ ...next, damage: spread }, history, [])[0]?.before).toEqual(place('first'));
 });

@@ -43,6 +43,7 @@ export function AlarmSnapshots({ alarm }: { readonly alarm: Alarm }): JSX.Elemen
             </p>
           )}
           <Table
+            isStacked
             label={`${title}${t.common.colon} ${visible(alarm.source)}, ${t.alarms.kinds[alarm.kind].title}`}
             columns={[
               { title: t.alarms.time },
@@ -106,9 +107,13 @@ function Row({
           <Own>{destination}</Own>
         </small>
       </td>
-      <td class="number">{formatCount(files)}</td>
-      <td class="number">{formatBytes(size)}</td>
-      <td>
+      <td class="number" data-label={t.alarms.files}>
+        {formatCount(files)}
+      </td>
+      <td class="number" data-label={t.alarms.size}>
+        {formatBytes(size)}
+      </td>
+      <td class="whole">
         <div class="row-actions">
           {isLastBefore ? (
             <Button

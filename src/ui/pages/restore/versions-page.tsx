@@ -130,6 +130,7 @@ function VersionTable({
   const changes = formatTimesApart(versions.map(({ item }) => item.modified_at));
   return (
     <Table
+      isStacked
       label={t.restore.versions}
       columns={[
         { title: t.restore.left },
@@ -149,7 +150,7 @@ function VersionTable({
         return (
           <tr key={`${change} ${id}`}>
             {(['older', 'newer'] as const).map((side) => (
-              <td key={side}>
+              <td key={side} data-label={side === 'older' ? t.restore.left : t.restore.right}>
                 {isThere && pair !== undefined ? (
                   <input
                     type="radio"
@@ -161,17 +162,19 @@ function VersionTable({
                 ) : null}
               </td>
             ))}
-            <td>
+            <td class="whole lead">
               <time dateTime={firstAt}>{shown}</time>
               <StoredByTag by={item.stored_by} />
               {isThere ? <small>{t.restore.inBackups(snapshots, formatCount(snapshots))}</small> : null}
             </td>
-            <td>{isThere ? <time dateTime={item.modified_at}>{changes.get(item.modified_at)}</time> : ''}</td>
+            <td data-label={isThere ? t.restore.changed : undefined}>
+              {isThere ? <time dateTime={item.modified_at}>{changes.get(item.modified_at)}</time> : ''}
+            </td>
             <td class="number">{isThere ? formatBytes(item.size_bytes) : ''}</td>
             <td>
               <Tag look={LOOKS[change]}>{t.restore.changes[change]}</Tag>
             </td>
-            <td class="version-actions">
+            <td class="version-actions whole">
               {isThere ? (
                 <>
                   {item.type === 'file' ? (
