@@ -69,7 +69,7 @@ async function isCut(locator: Locator): Promise<boolean> {
   return await locator.evaluate((element) => element.scrollWidth > element.clientWidth);
 }
 
-describe.each(VIEWS)('$view', ({ view, ...size }) => {
+describe.each(VIEWS)('$view', ({ view: _view, ...size }) => {
   test('the page begins with the largest source, and a deleted file is put back in four steps', async () => {
     const shown = await site.signedIn(size);
     const { page } = shown;
@@ -134,7 +134,7 @@ describe('after ransomware', () => {
 
   test.each(VIEWS)(
     '$view: the snapshot to restore is marked, and nothing is called good',
-    async ({ view: _, ...size }) => {
+    async ({ view: _view, ...size }) => {
       const shown = await site.signedIn(size);
       const { page } = shown;
       await site.visit(shown, '/');

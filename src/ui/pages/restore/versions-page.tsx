@@ -162,7 +162,7 @@ function VersionTable({
                 ) : null}
               </td>
             ))}
-            <td class="whole lead">
+            <td class="whole begins">
               <time dateTime={firstAt}>{shown}</time>
               <StoredByTag by={item.stored_by} />
               {isThere ? <small>{t.restore.inBackups(snapshots, formatCount(snapshots))}</small> : null}
