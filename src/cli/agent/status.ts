@@ -123,7 +123,7 @@ const AFTER_DAMAGE: ReadonlySet<Statement['code']> = new Set([
   'files_burst',
 ]);
 
-function lastCell(
+export function lastCell(
   { last_good_backup_at: last }: FullStatus['sources'][number],
   isDamaged: boolean,
   { red }: Styles,
