@@ -1,4 +1,5 @@
 import type { ByteString } from '../base/byte-path.ts';
+import { isNarrowed } from '../base/job-tag.ts';
 import { countedMs, storeKey } from '../base/stored-by.ts';
 import type { Snapshot } from '../repository/snapshots.ts';
 import type { EntrySummary } from './entries.ts';
@@ -34,6 +35,33 @@ export async function foundVersions(found: AsyncIterable<Found>): Promise<readon
   return [...byPath]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .flatMap(([, versions]) => versions.sort((a, b) => timeOf(a.first) - timeOf(b.first)));
+}
+
+/**
+ * Of these versions the newest ones of paths that the newest snapshot of their source no longer has.
+ * @param searched all snapshots in which the search looked at everything
+ */
+export function deletedVersions(
+  versions: readonly FoundVersion[],
+  searched: readonly Snapshot[],
+): ReadonlySet<FoundVersion> {
+  const newest = new Map<string, Snapshot>();
+  for (const snapshot of searched) {
+    if (isNarrowed(snapshot.record.tags)) continue;
+    const known = newest.get(sourceKey(snapshot));
+    if (known === undefined || timeOf(known) <= timeOf(snapshot)) newest.set(sourceKey(snapshot), snapshot);
+  }
+  const deleted = new Set<FoundVersion>();
+  for (const ofPath of Map.groupBy(versions, ({ path }) => path).values()) {
+    const last = ofPath.reduce((a, b) => (timeOf(b.last) >= timeOf(a.last) ? b : a));
+    const now = newest.get(sourceKey(last.last));
+    if (now !== undefined && timeOf(now) > timeOf(last.last)) deleted.add(last);
+  }
+  return deleted;
+}
+
+function sourceKey({ storedBy, record }: Snapshot): string {
+  return JSON.stringify([storeKey(storedBy), record.host, record.paths.toSorted()]);
 }
 
 function timeOf({ storedBy, record: { startedMs }, storedMs }: Snapshot): number {

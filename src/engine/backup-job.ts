@@ -105,20 +105,21 @@ export async function runBackup(
   await keepProtected(parts, signal);
   // Flushes the cache, so that the catalog, which takes the snapshot in next, need not read it from the destination.
   place.cached.cache.write?.();
-  const run = { summary, last, told: rulesTold.size + lacking };
+  const run = { summary, last, earlier, told: rulesTold.size + lacking };
   return await madeNow(parts, run, signal);
 }
 
 interface Made {
   readonly summary: ArchiveSummary;
   readonly last: Snapshot | undefined;
+  readonly earlier: readonly Snapshot[];
   /** Warnings about exclude rules, plus one for an earlier snapshot of the job that lacks data. */
   readonly told: number;
 }
 
 async function madeNow(
   parts: JobParts,
-  { summary, last, told }: Made,
+  { summary, last, earlier, told }: Made,
   signal: AbortSignal,
 ): Promise<EngineOutcome> {
   const { snapshot, bytesNew, bytesRead, bytesUploaded, durationMs, foreign, packsDamaged } = summary;
@@ -131,7 +132,9 @@ async function madeNow(
     bytes_uploaded: bytesUploaded,
     bytes_deduplicated: Math.max(0, counts.bytes - contentNew),
   });
-  const run = { ...nothingStored(parts, snapshot), bytesNew: contentNew, bytesStored: bytesUploaded, last };
+  const wish = parts.job.comparison;
+  const stored = { bytesNew: contentNew, bytesStored: bytesUploaded };
+  const run = { ...nothingStored(parts, snapshot), ...stored, last, earlier, wish };
   const compared = await compareWithLast(run, signal);
   return outcomeOf(parts, {
     snapshotId: snapshot.id,

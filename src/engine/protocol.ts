@@ -82,6 +82,8 @@ export interface EngineJob {
   readonly retention: RetentionRules | null;
   /** Whether a person has said that the source is meant to be empty: then it is backed up as it is. */
   readonly emptyExpected: boolean;
+  /** For a backup. */
+  readonly comparison?: ComparisonWish;
   readonly workers: number | null;
   /** Missing for a backup outside of a pass. */
   readonly pass?: EnginePass;
@@ -144,6 +146,41 @@ export interface SourceComparison {
   readonly bytesStored: number;
   /** Number of files by extension, for extensions that no file had before; determined only when much is new. */
   readonly newExtensions: Readonly<Record<string, number>>;
+  /** Missing where too little changed for damage, and in ends that an older version stored. */
+  readonly damage?: SourceDamage;
+  /** For folders with an open alarm about lost files: how many files each has. */
+  readonly filesInFolders?: Readonly<Record<string, number>>;
+}
+
+/** A folder of a source with everything below. */
+export interface FolderDamage {
+  /** Relative to the source; empty for the source itself. */
+  readonly path: string;
+  readonly filesBefore: number;
+  /** Files that are damaged. */
+  readonly files: number;
+}
+
+/** Damage that is small beside the whole source. */
+export interface SourceDamage {
+  /** Files anywhere in the source that could be read before, and look encrypted now. */
+  readonly encrypted: number;
+  /** Folders with such files, at least 20 in each; the source itself is one of them. */
+  readonly folders: readonly FolderDamage[];
+  /** Folders directly in the source that lost at least 100 files. */
+  readonly lost: readonly FolderDamage[];
+  /** Whether all of it happened since the last backup, and none earlier in the hour. */
+  readonly isNew: boolean;
+}
+
+/** What the daemon knows of a source that its next comparison needs. */
+export interface ComparisonWish {
+  /** The snapshot to compare with: the one from before the current hour of changes. Null for the last one. */
+  readonly since: string | null;
+  /** Files that were added, changed or deleted in that hour so far. */
+  readonly touched: number;
+  /** Folders with an open alarm about lost files, relative to the source. */
+  readonly folders: readonly string[];
 }
 
 /** What a restore drill found of one snapshot. */

@@ -5,6 +5,7 @@
  * Pure: the caller stores alarms and history.
  */
 import { createHash } from 'node:crypto';
+import { encryptedIn, lostIn, type DamagedFolder, type FolderFindings } from './folder-damage.ts';
 import { wayBack, type SnapshotPlace } from './way-back.ts';
 
 /** `claimed`: a write-only key stored a backup in the name of a machine for which others store too. */
@@ -58,6 +59,10 @@ export interface RunFacts {
   readonly bytesStored: number;
   /** Number of new files by extension, for extensions that no file had before; missing where unknown. */
   readonly newExtensions?: Readonly<Record<string, number>>;
+  /** Damage of folders since the first run of the hour; missing where there is none to speak of. */
+  readonly damage?: FolderFindings;
+  /** How many files folders with an open alarm about lost files have now. */
+  readonly filesInFolders?: Readonly<Record<string, number>>;
 }
 
 /** Runs of about an hour, added up, so that a change spread over many small backups is seen as one. */
@@ -144,16 +149,24 @@ export function judgeRun(run: RunFacts, history: SourceHistory, open: readonly A
   // An alarm about missing files in addition would say the same twice.
   if (closed !== null) return [unlessOpen(closed, open)].filter((one) => one !== null);
   const { runs, window } = withoutOldWindow(history, run.at);
-  const facts = window === null ? run : { ...run, ...joined(window, run) };
+  const hour = window === null ? run : { ...run, ...joined(window, run) };
+  // Nothing is damaged in the backups of this hour before this one.
+  const isNew = run.damage?.isNew === true && (run.damage.encrypted > 0 || run.damage.lost.length > 0);
+  const facts = isNew ? { ...hour, before: run.before ?? null } : hour;
   const { filesBefore } = facts;
-  if (filesBefore === null || filesBefore < LEAST_FILES) return [];
+  if (filesBefore === null) return [];
+  const told = spoiled(facts, filesBefore);
+  if (filesBefore < LEAST_FILES)
+    return [told === null ? null : unlessOpen(told, open)].filter((one) => one !== null);
   const losses = open.filter((alarm) => isLoss(alarm) && alarm.source === run.source);
   const earlier = losses.findLast(({ kind }) => kind === 'shrunk');
   const held = earlier === undefined ? mostOf(facts, filesBefore) : sinceOf(earlier);
   const loss = held.files < LEAST_FILES ? null : shrunk(facts, held);
   const others = withoutTold(facts, filesBefore, loss === null ? losses : [...losses, loss]);
-  const found = rewritten(facts, filesBefore, runs) ?? burst(others, filesBefore, runs);
-  return [loss, found === null ? null : unlessOpen(found, open)].filter((one) => one !== null);
+  const folder = loss === null && losses.length === 0 ? lostFolder(facts) : null;
+  const many = folder === null ? burst(others, filesBefore, runs) : null;
+  const found = rewritten(facts, filesBefore, runs) ?? told ?? many;
+  return [loss ?? folder, found === null ? null : unlessOpen(found, open)].filter((one) => one !== null);
 }
 
 /** The open alarms after a backup that was made: those about missing files end when the files are back. */
@@ -165,6 +178,8 @@ export function afterRun(
     const before = alarm.facts['files_before'];
     if (!isLoss(alarm) || alarm.source !== run.source || typeof before !== 'number') return false;
     if (run.leftOut === true) return false;
+    const folder = alarm.facts['folder'];
+    if (typeof folder === 'string') return (run.filesInFolders?.[folder] ?? 0) >= before * MENDED_SHARE;
     return run.files > 0 && run.files >= before * MENDED_SHARE;
   };
   const mended = open.filter(isMended);
@@ -177,6 +192,16 @@ export function afterRun(
         : alarm,
     ),
   };
+}
+
+/** For the next comparison of a source: what the current hour of changes began with, and how much it has changed so far. */
+export function hourOf(
+  history: SourceHistory,
+  at: number,
+): { readonly since: string | null; readonly touched: number } {
+  const { window } = withoutOldWindow(history, at);
+  if (window === null) return { since: null, touched: 0 };
+  return { since: window.before?.snapshot ?? null, touched: touchedFiles(window, window.filesBefore) };
 }
 
 /** The history with one more run. */
@@ -264,10 +289,16 @@ function shrunk(facts: RunFacts, { files: before, at }: Held): Alarm | null {
   const since: Held = { files, at: facts.made ?? null };
   const alarm = makeAlarm({ ...facts, before: at }, 'shrunk', { files_before: before, files }, [
     `${grouped(before - files)} of ${counted(before)} disappeared from ${source}: ${percent(1 - files / before)} are gone.`,
-    `Older snapshots are kept. Restore what is missing ${wayBack(at, source, 'in-place')}: this alarm then ends with the ` +
-      'next backup. If this was intended, acknowledge it.',
+    ...afterLoss(at, source),
   ]);
   return { ...alarm, since };
+}
+
+function afterLoss(at: SnapshotPlace | null | undefined, source: string): readonly string[] {
+  return [
+    `Older snapshots are kept. Restore what is missing ${wayBack(at, source, 'in-place')}: this alarm then ends with the ` +
+      'next backup. If this was intended, acknowledge it.',
+  ];
 }
 
 /** Whether the alarm says that files are missing, which may come back. */
@@ -322,11 +353,49 @@ function rewritten(facts: RunFacts, before: number, runs: UsualRuns): Alarm | nu
         (isRenamed
           ? `, ${grouped(renamed)} of them with the new extension ${extension}.`
           : ' with what looks encrypted.'),
-      'This is what ransomware does. Older snapshots are kept. Look at some of the files. If they are ' +
-        'fine, acknowledge this alarm.',
-      `If they are not, restore the earlier versions elsewhere ${wayBack(facts.before, source, 'beside')}.`,
+      ...afterRewriting(facts),
     ],
   );
+}
+
+function afterRewriting({ before, source }: RunFacts): readonly string[] {
+  return [
+    'This is what ransomware does. Older snapshots are kept. Look at some of the files. If they are ' +
+      'fine, acknowledge this alarm.',
+    `If they are not, restore the earlier versions elsewhere ${wayBack(before, source, 'beside')}.`,
+  ];
+}
+
+/** Files of a folder, or many anywhere, could be read before and look encrypted now. */
+function spoiled(facts: RunFacts, before: number): Alarm | null {
+  const found = facts.damage === undefined ? null : encryptedIn(facts.damage, before);
+  if (found === null) return null;
+  const { files, filesBefore } = found;
+  return makeAlarm(facts, 'rewritten', { files_before: filesBefore, rewritten: files, ...named(found) }, [
+    `${grouped(files)} of ${counted(filesBefore)} in ${placeOf(found, facts)} were rewritten at once: they could be read before, and now look encrypted.`,
+    ...afterRewriting(facts),
+  ]);
+}
+
+/** Most files of a folder directly in the source are gone, and have not been moved to another one. */
+function lostFolder(facts: RunFacts): Alarm | null {
+  const found = facts.damage === undefined ? null : lostIn(facts.damage);
+  if (found === null) return null;
+  const { files: gone, filesBefore } = found;
+  const figures = { files_before: filesBefore, files: filesBefore - gone, ...named(found) };
+  const alarm = makeAlarm(facts, 'shrunk', figures, [
+    `${grouped(gone)} of ${counted(filesBefore)} disappeared from ${placeOf(found, facts)}: ${percent(gone / filesBefore)} are gone.`,
+    ...afterLoss(facts.before, facts.source),
+  ]);
+  return { ...alarm, since: { files: facts.files, at: facts.made ?? null } };
+}
+
+function named({ path }: DamagedFolder): Readonly<Record<string, string>> {
+  return path === '' ? {} : { folder: path };
+}
+
+function placeOf({ path }: DamagedFolder, { source }: RunFacts): string {
+  return path === '' ? source : `the folder ${path} of ${source}`;
 }
 
 function burst(facts: RunFacts, before: number, runs: UsualRuns): Alarm | null {

@@ -191,9 +191,7 @@ test(
     await hands.press(page.getByRole('link', { name: 'Overview', exact: true }));
     await hands.press(page.getByRole('link', { name: 'Get a file back' }));
     await hands.press(page.getByRole('button', { name: 'Deleted files' }));
-    await page
-      .getByText('A file that you deleted in the last minutes follows with the next backup.')
-      .waitFor();
+    await page.getByText('Deleted a moment ago? It is listed after the next backup.').waitFor();
     await page.getByText('0 deleted files and folders').waitFor();
     rmSync(join(folder, 'budget.csv'));
     await page.getByText('1 deleted file or folder').waitFor({ timeout: 180_000 });

@@ -562,9 +562,28 @@ test.concurrent('a file that was deleted before the last backup is named with th
   const file = join(place.source, 'plan.odt');
   await rm(file);
   await idOfBackup(place);
-  expect((await place.expectRun(['find', 'plan.odt'])).stdout).toContain(
-    'Found 1 version in 2 snapshots. "Snapshots" shows how many contain the version',
-  );
+  const found = (await place.expectRun(['find', 'plan.odt'])).stdout;
+  expect(found).toContain('Found 1 version in 2 snapshots. "Snapshots" shows how many contain the version');
+  expect(found).toMatch(new RegExp(`${had}\\s+deleted\\s+${file}`));
+  expect((await place.expectRun(['find', 'other.txt'])).stdout).not.toContain('deleted');
+  const part = (await place.expectRun(['find', 'Plan'])).stdout;
+  expect(part).toMatch(/^Nothing found in 2 snapshots\. For part of a name: .*find -i '\*Plan\*'/);
+  expect((await place.expectRun(['find', '-i', '*Plan*'])).stdout).toContain(file);
+  expect((await place.expectRun(['find', '*.none'])).stdout).toBe('Nothing found in 2 snapshots.\n');
+  const back = join(place.directory, 'back');
+  const restored = await place.expectRun(['restore', had, file, '--target', back]);
+  expect(restored.stdout).toContain(` to ${back}${file} in `);
+  const whole = await place.expectRun(['restore', had, '--target', back]);
+  expect(whole.stdout).toContain(` to ${back}${place.source} in `);
+  const both = await place.expectRun([
+    'restore',
+    had,
+    file,
+    join(place.source, 'other.txt'),
+    '--target',
+    back,
+  ]);
+  expect(both.stdout).toContain(` to ${back}, with full paths: ${back}${file}, … in `);
   const asked = ['latest', file];
   const options = ['--in-place', '--overwrite', 'if-changed', '--exclude', '*.tmp'];
   const failed = await place.run(['restore', ...asked, ...options]);

@@ -85,9 +85,12 @@ async function show(status: FullStatus, context: Context): Promise<void> {
   for (const line of statusLines(withShownNames(status), clock.now(), styles)) await out.line(line);
   await out.line('');
   if (status.sources.length > 0) {
+    const damaged = new Set(
+      status.statements.flatMap(({ code, paths }) => (AFTER_DAMAGE.has(code) ? paths : [])),
+    );
     const rows = status.sources.map((source) => [
       source.path,
-      source.last_good_backup_at === null ? 'never' : ago(clock.now() - source.last_good_backup_at),
+      lastCell(source, damaged.has(source.path), styles, clock.now()),
       source.overdue ? { text: 'overdue', style: styles.red } : next(source.next_run_at),
       source.watching ? 'yes' : '',
       shownName(source.destination, status.destinations),
@@ -111,6 +114,24 @@ async function show(status: FullStatus, context: Context): Promise<void> {
   const { held, held_until: until } = status.notices;
   if (until !== null)
     await out.line(`${count(held, 'notice')} held until ${until}, when the quiet hours of notices end`);
+}
+
+/** Alarms after which backups went on: the newest has the files as they are since. */
+const AFTER_DAMAGE: ReadonlySet<Statement['code']> = new Set([
+  'files_rewritten',
+  'files_disappeared',
+  'files_burst',
+]);
+
+export function lastCell(
+  { last_good_backup_at: last }: FullStatus['sources'][number],
+  isDamaged: boolean,
+  { red }: Styles,
+  nowMs: number,
+): string | { readonly text: string; readonly style: Styles['red'] } {
+  if (last === null) return 'never';
+  const age = ago(nowMs - last);
+  return isDamaged ? { text: `${age}, looks damaged`, style: red } : age;
 }
 
 function placesTable({ destinations }: FullStatus, styles: Styles, context: Context): string {

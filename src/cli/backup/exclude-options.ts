@@ -1,10 +1,11 @@
-/** The options that say what a backup leaves out: the same for `backup` and `explain`. */
+/** The options that say what a backup leaves out: the same for `backup` and `explain`; and the rules of the settings. */
 import { relative, sep } from 'node:path';
 import type { Command } from 'commander';
 import { bytesOfText, textWithBytes } from '../../base/byte-path.ts';
 import { causeText } from '../../base/errno-words.ts';
 import { faultWords, peopleBytes, SAVE_AS_UTF8 } from '../../base/people-text.ts';
 import { filePath, requireBaseOf } from '../../base/typed-path.ts';
+import type { SourceSettings } from '../../config/settings.ts';
 import type { ExcludeOptions, NeverPath } from '../../exclude/excluder.ts';
 import { parsePatternFile, type PatternSetting, typedPattern } from '../../exclude/patterns.ts';
 import { parseMarker } from '../../exclude/tags.ts';
@@ -77,6 +78,30 @@ export function excludeOptions(
     oneFileSystem: given.oneFileSystem ?? false,
     never,
   };
+}
+
+/** The rules of a source of the settings. */
+export function excludeOfSource(
+  { path, exclude }: Pick<SourceSettings, 'path' | 'exclude'>,
+  never: readonly NeverPath[],
+): ExcludeOptions {
+  const from = `the rules of the source ${path}`;
+  return {
+    patterns: exclude.patterns.map((pattern) => ({ pattern: typedPattern(pattern), from })),
+    ignoreFiles: exclude.ignoreFiles.map(bytesOfText),
+    excludeCaches: exclude.caches,
+    markers: exclude.ifPresent.map((marker) => parseMarker(bytesOfText(marker))),
+    largerThan: exclude.largerThan ?? undefined,
+    oneFileSystem: exclude.oneFileSystem,
+    never,
+  };
+}
+
+/** Whether the command line says itself what is left out, and not the settings. */
+export function saysWhatIsLeftOut(given: GivenExcludes, patterns: readonly GivenPattern[]): boolean {
+  const { ignoreFile, excludeCaches, excludeIfPresent, excludeLargerThan, oneFileSystem } = given;
+  const options = [ignoreFile, excludeCaches, excludeIfPresent, excludeLargerThan, oneFileSystem];
+  return patterns.length > 0 || options.some((option) => option !== undefined);
 }
 
 /** All patterns, including those in files. @throws {RequestError} when a file cannot be read, or is not text */

@@ -19,6 +19,7 @@ import {
   type GivenPattern,
   isWithin,
   readPatterns,
+  saysWhatIsLeftOut,
 } from './exclude-options.ts';
 import { neverBackedUp } from '../places/open.ts';
 import {
@@ -43,13 +44,14 @@ export function define(command: Command, context: Context): void {
     .optionsGroup('The backup:')
     .option(
       '--source <dir>',
-      'What would be backed up (repeatable); by default the directory that contains the path',
+      'What would be backed up (repeatable); without rules and sources here, those of the settings count',
       collect,
     );
   const patterns = addExcludeOptions(command);
   addRepositoryOptions(command);
   addOutputOptions(command, { json: 'One JSON object for each path' });
   addExamples(command, [
+    [holdfast`explain ~/Documents/plan.odt`, 'is it backed up, by the settings?'],
     [holdfast`explain --source ~ --exclude "*.o" ~/src/main.o`, 'with the options of the backup'],
   ]);
   command.action(async (paths: readonly string[], options: ExplainOptions) => {
@@ -63,6 +65,11 @@ async function explain(
   options: ExplainOptions,
   context: Context,
 ): Promise<void> {
+  if (options.source === undefined && !saysWhatIsLeftOut(options, rules)) {
+    const { explainBySettings } = await import('./explain-settings.ts');
+    await explainBySettings(paths, options, context);
+    return;
+  }
   const never = await neverBackedUp(options, context);
   const exclude = excludeOptions(options, await readPatterns(rules, context.signal), never);
   for (const path of paths) {
@@ -90,7 +97,7 @@ async function explain(
   }
 }
 
-function explainOne(
+export function explainOne(
   path: ByteString,
   root: ByteString,
   sources: readonly ByteString[],

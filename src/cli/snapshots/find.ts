@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import { holdfast } from '../../base/holdfast-command.ts';
+import { holdfast, holdfastThere } from '../../base/holdfast-command.ts';
 import type { FindQuery } from '../../browse/find-query.ts';
 import { findEntries } from '../../browse/find.ts';
-import { foundVersions } from '../../browse/found-versions.ts';
+import { deletedVersions, foundVersions, type FoundVersion } from '../../browse/found-versions.ts';
 import { parseSize } from '../../base/units.ts';
 import type { EntryType } from '../../format/tree.ts';
 import type { Snapshot } from '../../repository/snapshots.ts';
@@ -55,6 +55,7 @@ export function define(command: Command, context: Context): void {
   addRepositoryOptions(command);
   addOutputOptions(command, { json: 'One JSON object for each match in each snapshot' });
   addExamples(command, [
+    [holdfast`find "*letters*"`, 'find by part of a name'],
     [holdfast`find "*.odt" --newer 30d`, 'find documents changed in the last month'],
     [holdfast`find -i "thesis*" --type directory`, 'find directories, ignoring case'],
   ]);
@@ -72,16 +73,28 @@ export function define(command: Command, context: Context): void {
       if (options.json === true) for await (const one of found) await context.out.json(foundObject(one));
       else {
         const versions = await foundVersions(found);
-        if (versions.length > 0) await context.out.write(foundTable(versions, lookOf(context)));
+        const deleted = showsAll(options) ? deletedVersions(versions, chosen) : new Set<FoundVersion>();
+        if (versions.length > 0) await context.out.write(foundTable(versions, lookOf(context), deleted));
         await context.out.line(
           versions.length === 0
-            ? `Nothing found in ${count(chosen.length, 'snapshot')}.`
+            ? `Nothing found in ${count(chosen.length, 'snapshot')}.${hintOf(patterns)}`
             : `Found ${count(versions.length, 'version')} in ${count(chosen.length, 'snapshot')}. "Snapshots" shows how many contain the version, "Newest" the latest of them.`,
         );
       }
     });
     if (options.json !== true) await noteOthers(options, context);
   });
+}
+
+/** Whether nothing but the name decides, so that a path that a snapshot lacks was not there. */
+function showsAll({ type, minSize, maxSize, newer, older, snapshot }: FindOptions): boolean {
+  return [type, minSize, maxSize, newer, older, snapshot].every((option) => option === undefined);
+}
+
+/** A word without wildcards is a whole name. */
+function hintOf(patterns: readonly string[]): string {
+  const [word] = patterns.filter((pattern) => !/[*?[\]\\/]/.test(pattern));
+  return word === undefined ? '' : ` For part of a name: ${holdfastThere`find -i ${`*${word}*`}`}`;
 }
 
 function chooseSnapshots(

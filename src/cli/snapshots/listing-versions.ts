@@ -21,17 +21,26 @@ const FOUND_COLUMNS: readonly Column[] = [
 ];
 
 /** The results of a search, a row for each version of a path. Paths are not cut, so that they can be copied. */
-export function foundTable(versions: readonly FoundVersion[], { styles, width }: Look): string {
+export function foundTable(
+  versions: readonly FoundVersion[],
+  { styles, width }: Look,
+  deleted: ReadonlySet<FoundVersion> = new Set(),
+): string {
   const areNamed = versions.some(({ last }) => !isFull(last.storedBy));
-  const rows = versions.map(({ path, entry, snapshots, last }): readonly Cell[] => [
-    entryTime(entry.mtimeNs),
-    sizeText(entry),
-    snapshots,
-    shortId(last.id),
-    ...(areNamed ? [printable(storedByText(last.storedBy))] : []),
-    nameCell(path, entry.target, entry.type === 'directory' ? styles.bold : unstyled),
-  ]);
-  const columns = areNamed ? FOUND_COLUMNS.toSpliced(-1, 0, STORED_BY) : FOUND_COLUMNS;
+  const rows = versions.map((version): readonly Cell[] => {
+    const { path, entry, snapshots, last } = version;
+    return [
+      entryTime(entry.mtimeNs),
+      sizeText(entry),
+      snapshots,
+      shortId(last.id),
+      ...(deleted.size > 0 ? [deleted.has(version) ? { text: 'deleted', style: styles.yellow } : ''] : []),
+      ...(areNamed ? [printable(storedByText(last.storedBy))] : []),
+      nameCell(path, entry.target, entry.type === 'directory' ? styles.bold : unstyled),
+    ];
+  });
+  const more = [...(deleted.size > 0 ? [{ title: 'Now' }] : []), ...(areNamed ? [STORED_BY] : [])];
+  const columns = FOUND_COLUMNS.toSpliced(-1, 0, ...more);
   return renderTable(columns, rows, { width, titleStyle: styles.bold });
 }
 

@@ -31,7 +31,7 @@ export function restoreText(
   const { bold, yellow, red } = createStyles(wantsColor(out.stream, env));
   const { target, snapshot, dryRun } = request;
   const home = summary.filesRestored === 1 ? 'where it was' : 'where they were';
-  const where = target.kind === 'directory' ? `to ${printable(target.path)}` : home;
+  const where = target.kind === 'directory' ? `to ${placeText(request, target.path)}` : home;
   const size = formatBytes(summary.bytesRestored);
   const storer = isFull(snapshot.storedBy) ? '' : `${ofWhom(snapshot)},`;
   const lines = [
@@ -55,6 +55,14 @@ export function restoreText(
   lines.push(...problemLines(summary, dryRun).map(red));
   if (summary.errors.some(({ code }) => code === 'CORRUPT_DATA')) lines.push(...damageLines());
   return `${lines.join('\n')}\n`;
+}
+
+/** Where the files are now: below a target they keep their full paths. */
+function placeText({ target, paths, subfolder, snapshot }: RestoreRequest, directory: string): string {
+  const [root, ...others] = paths.length > 0 ? paths : snapshot.record.paths;
+  if (root === undefined || root === '/' || subfolder !== undefined) return printable(directory);
+  const first = printableBytes(placeInTarget(target, root));
+  return others.length === 0 ? first : `${printable(directory)}, with full paths: ${first}, …`;
 }
 
 /** If a directory could not be read, its names are unknown: the text must not claim that all the rest is there. */

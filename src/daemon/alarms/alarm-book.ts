@@ -1,7 +1,7 @@
 /** The open alarms of this machine, and the usual figures of each source that they are judged by. */
 import type { Clock } from '../../base/clock.ts';
 import type { SettingStore } from '../../db/settings.ts';
-import type { SourceComparison } from '../../engine/protocol.ts';
+import type { ComparisonWish, SourceComparison } from '../../engine/protocol.ts';
 import type { StatusCheck } from '../../jobs/agent.ts';
 import type { JobBook } from '../../jobs/job-book.ts';
 import { isWhole, type BackupSpec, type Job } from '../../jobs/job.ts';
@@ -11,6 +11,7 @@ import {
   afterRun,
   emptyAlarm,
   freezesOf,
+  hourOf,
   judgeRun,
   withRun,
   type Alarm,
@@ -87,6 +88,14 @@ export class Alarms {
     return this.#empty().has(source);
   }
 
+  /** What the next comparison of the source needs to know. */
+  comparisonOf({ source, destination }: Pick<BackupSpec, 'source' | 'destination'>): ComparisonWish {
+    const folders = this.#ofSources().flatMap(({ kind, source: of, facts }) =>
+      kind === 'shrunk' && of === source && typeof facts['folder'] === 'string' ? [facts['folder']] : [],
+    );
+    return { ...hourOf(this.#history(source, destination), this.#clock.now()), folders };
+  }
+
   /** Follows the settings: alarms of sources that were removed from them are dropped. */
   follow(paths: readonly string[]): void {
     const before = (read(this.#store.get(FOLLOWED)) as readonly string[] | undefined) ?? [];
@@ -132,9 +141,8 @@ export class Alarms {
     if (job.files_done > 0) this.#filled(spec.source);
     // Files that a request excluded are not gone.
     if (compared === null || !isWhole(spec)) return [];
-    const key = `usual ${spec.destination} ${spec.source}`;
-    const history = (read(this.#store.get(key)) as SourceHistory | undefined) ?? NO_HISTORY;
     const { destination } = spec;
+    const history = this.#history(spec.source, destination);
     const placeOf = (snapshot: string | null | undefined): SnapshotPlace | null =>
       snapshot === null || snapshot === undefined ? null : { snapshot, destination };
     const { snapshotBefore, ...counts } = compared;
@@ -151,9 +159,16 @@ export class Alarms {
     const isExpected = job.files_done === 0 && this.isEmptyExpected(spec.source);
     const raised = isExpected ? [] : judgeRun(facts, history, open);
     const isQuiet = !isExpected && raised.length === 0 && !open.some(({ source }) => source === spec.source);
-    this.#store.set(key, JSON.stringify(isQuiet ? withRun(history, facts) : afterAlarm(history)));
+    this.#store.set(
+      keyOf(spec.source, destination),
+      JSON.stringify(isQuiet ? withRun(history, facts) : afterAlarm(history)),
+    );
     this.#follow(job, facts, open);
     return raised;
+  }
+
+  #history(source: string, destination: string): SourceHistory {
+    return (read(this.#store.get(keyOf(source, destination))) as SourceHistory | undefined) ?? NO_HISTORY;
   }
 
   #judgeRefused({ error }: Job, { source, destination }: BackupSpec): readonly Alarm[] {
@@ -201,6 +216,10 @@ export class Alarms {
   #setEmpty(paths: ReadonlySet<string>): void {
     this.#store.set(EMPTY, paths.size === 0 ? undefined : JSON.stringify([...paths]));
   }
+}
+
+function keyOf(source: string, destination: string): string {
+  return `usual ${destination} ${source}`;
 }
 
 function read(text: string | undefined): unknown {

@@ -1,4 +1,5 @@
 /** Derives all statements about how well the person is protected. The page, the command line and programs show them. */
+import { basename } from 'node:path/posix';
 import type { Settings } from '../../config/settings.ts';
 import type { JobStore } from '../../db/jobs.ts';
 import type { StatusCheck } from '../../jobs/agent.ts';
@@ -151,7 +152,7 @@ function alarmStatements(scene: Scene): readonly Statement[] {
     const failure = scene.known.standings.find((one) => one.source.path === source)?.failure;
     return statement(ALARM_CODES[kind], {
       paths: [source],
-      names: [scene.name(source)],
+      names: [typeof facts['folder'] === 'string' ? basename(facts['folder']) : scene.name(source)],
       figures: kind === 'shrunk' ? { ...figures, files_gone: Math.max(0, before - files) } : figures,
       reason: kind === 'empty' && failure?.details['is_there'] === false ? 'source_missing' : null,
       before: snapshot,

@@ -50,6 +50,7 @@ export async function prepareJob(
     exclude: source?.exclude ?? NOTHING_EXCLUDED,
     retention: spec.type !== 'prune' || !spec.apply_retention ? null : retentionRules(settings(), alarms),
     emptyExpected: spec.type === 'backup' && alarms.isEmptyExpected(spec.source),
+    ...(spec.type === 'backup' && !copies ? { comparison: alarms.comparisonOf(spec) } : {}),
     workers: null,
     ...(pass === undefined ? {} : { pass }),
     allowedRoots: settings().restore.allowedRoots,

@@ -8,18 +8,23 @@ export interface Column {
   readonly isUnseen?: boolean;
 }
 
-/** Rows are `<tr>`s. On narrow screens the table scrolls on its own, and its first column stays. */
+/**
+ * Rows are `<tr>`s. On narrow screens the table scrolls on its own, and its first column stays; a stacked one shows each row
+ * as a block instead, so that its actions are in sight. Its cells name themselves there by `data-label`.
+ */
 export function Table({
   columns,
   label,
+  isStacked = false,
   children,
 }: {
   readonly columns: readonly Column[];
   readonly label: string;
+  readonly isStacked?: boolean;
   readonly children: ComponentChildren;
 }): JSX.Element {
   return (
-    <div class="scroll listing" role="group" aria-label={label} tabIndex={0}>
+    <div class={isStacked ? 'scroll stacked' : 'scroll listing'} role="group" aria-label={label} tabIndex={0}>
       <table>
         <thead>
           <tr>

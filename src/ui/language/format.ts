@@ -70,6 +70,23 @@ export function formatTime(at: string | number): string {
   return timeFormat('medium', 'short').format(new Date(at));
 }
 
+/** With seconds: `22 Nov 2026, 04:31:07`. */
+export function formatExactTime(at: string | number): string {
+  return timeFormat('medium', 'medium').format(new Date(at));
+}
+
+/** The times as `formatTime` shows them; with seconds those that could not be told apart. */
+export function formatTimesApart(times: readonly string[]): ReadonlyMap<string, string> {
+  const distinct = [...new Set(times)];
+  const shown = Map.groupBy(distinct, formatTime);
+  return new Map(
+    distinct.map((at) => {
+      const text = formatTime(at);
+      return [at, (shown.get(text)?.length ?? 0) > 1 ? formatExactTime(at) : text];
+    }),
+  );
+}
+
 export function formatDay(at: string | number): string {
   return timeFormat('medium', undefined).format(new Date(at));
 }

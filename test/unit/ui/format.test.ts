@@ -91,3 +91,12 @@ describe('how long ago something was', () => {
     expect(formatSpan(seconds)).toBe(shown);
   });
 });
+
+test('times that could not be told apart have seconds', async () => {
+  const { formatTimesApart } = await formatsFor(['en-GB']);
+  const [first, second, other] = ['2026-12-01T00:36:04Z', '2026-12-01T00:36:41Z', '2026-12-01T00:37:00Z'];
+  const shown = formatTimesApart([first, second, other, first]);
+  expect(shown.get(first)).toMatch(/:36:04$/);
+  expect(shown.get(second)).toMatch(/:36:41$/);
+  expect(shown.get(other)).toMatch(/\d\d:37$/);
+});

@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import type { Overview } from '../../../src/api/schemas/page/overview.ts';
 import { holdingsOf } from '../../../src/ui/pages/overview/holdings.ts';
+import { damagedSources } from '../../../src/ui/pages/overview/remedies.ts';
 import { outlookOf } from '../../../src/ui/pages/overview/overview-page.tsx';
 import { overviewOnPage } from '../../support/overview-on-page.ts';
 
@@ -21,6 +22,17 @@ test('files are protected where the headline does not deny it', () => {
   expect(holdingsOf(overview('bad', 3))).toBe('The last good backups have 3 files (2.0 KiB).');
   expect(holdingsOf(overview('bad', 1))).toBe('The last good backups have 1 file (2.0 KiB).');
   expect(holdingsOf(overview('bad', 0))).toBe('');
+});
+
+test('after damage the newest backups are not called good, and neither is their source', () => {
+  const page = overview('bad', 3);
+  const headline = { ...page.headline, code: 'files_rewritten' as const, paths: ['/a'] };
+  expect(holdingsOf({ ...page, headline })).toBe(
+    'The newest backups were made after what the alarm is about, and have 3 files (2.0 KiB). Earlier ones are kept.',
+  );
+  expect([...damagedSources({ headline: page.headline, others: [headline] })]).toEqual(['/a']);
+  const empty = { ...headline, code: 'source_empty' as const };
+  expect(damagedSources({ headline: empty, others: [] }).size).toBe(0);
 });
 
 test('the next backup is not said to be due later while one waits', () => {

@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import type { Overview } from '../../../src/api/schemas/page/overview.ts';
-import { emptyReason, knownPlaces, knownSources } from '../../../src/ui/pages/restore/use-timeline.ts';
+import { sourceName } from '../../../src/ui/pages/restore/snapshot-list.tsx';
+import {
+  emptyReason,
+  firstSource,
+  knownPlaces,
+  knownSources,
+} from '../../../src/ui/pages/restore/use-timeline.ts';
 
 const nas = { name: 'nas', reachable: false, is_embedded: false, is_default: true };
 const embedded = { name: 'embedded', reachable: true, is_embedded: true, is_default: false };
@@ -81,5 +87,32 @@ describe('an empty list', () => {
   test('means nothing while it is asked for, or could not be', () => {
     expect(emptyReason(everything, { isKnown: false, count: 0 }, none)).toBeUndefined();
     expect(emptyReason(everything, { isKnown: true, count: 1 }, none)).toBeUndefined();
+  });
+});
+
+describe('the source that is shown first', () => {
+  const of = (...paths: readonly (readonly [string, string])[]) => ({
+    sources: paths.map(([path, name]) => ({ ...SOURCE, path, name })),
+  });
+  const etc = { source: '/etc', size_bytes: 5_000_000 };
+  const photos = { source: '/photos', size_bytes: 9_000_000 };
+  const home = { source: '/home/me', size_bytes: 1_000 };
+
+  test('is the home directory, or else the largest one, and not what was backed up last', () => {
+    const three = of(['/etc', 'etc'], ['/home/me', '~'], ['/photos', 'photos']);
+    expect(firstSource(three, [etc, photos, home])).toBe('/home/me');
+    expect(firstSource(three, [etc, photos])).toBe('/photos');
+    expect(firstSource(three, [etc])).toBe('/etc');
+  });
+
+  test('is not known when nothing of this machine is listed', () => {
+    expect(firstSource(of(['/home/me', '~']), [etc])).toBeUndefined();
+  });
+
+  test('has the name that the overview has for it', () => {
+    const { sources } = of(['/home/me', '~'], ['/srv/data', 'data']);
+    expect(sourceName('/home/me', sources)).toBe('Home');
+    expect(sourceName('/srv/data', sources)).toBe('data');
+    expect(sourceName('/old/home', sources)).toBe('home — /old');
   });
 });

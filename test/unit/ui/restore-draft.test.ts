@@ -25,6 +25,11 @@ describe('a restore that is put together', () => {
     );
   });
 
+  it('of one version takes the place of what is there, as offered', () => {
+    const version = draftOf(snapshot, [textRef('/home/a')], textRef('/home'), 'if_changed');
+    expect(requestOf(version, false).options).toMatchObject({ overwrite: 'if_changed' });
+  });
+
   it('says all that was chosen', () => {
     const other = {
       ...draft,

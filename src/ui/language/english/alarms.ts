@@ -24,7 +24,7 @@ export const alarms = {
     shrunk: {
       title: 'Most files are gone',
       means:
-        'More than half of the files disappeared within an hour. That happens when a folder is moved or deleted by mistake, or when part of the source is not mounted.',
+        'More than half of the files of the source, or of one of its folders, disappeared within an hour. That happens when a folder is moved or deleted by mistake, or when part of the source is not mounted.',
       todo: 'Compare with an earlier snapshot, and restore what is missing. The alarm then ends with the next backup. If this is what you intended, acknowledge the alarm.',
     },
     rewritten: {
@@ -48,6 +48,7 @@ export const alarms = {
   },
   at: 'Noticed',
   facts: {
+    folder: 'Folder',
     files_before: 'Files before',
     files: 'Files now',
     unread: 'Unreadable',
@@ -66,8 +67,9 @@ export const alarms = {
   stored: 'What this key stored under that name',
   storedNone: 'It is no longer there.',
   before: 'Earlier snapshots',
-  beforeHint:
-    'Newest first. Find the point where the number of files changes. You want a snapshot from before that.',
+  beforeHint: 'Newest first. Compare them to find the last one without the damage.',
+  beforeMarked: 'Newest first. The marked one is the last from before the damage.',
+  lastBefore: 'Last one before the damage',
   beforeNone: 'There is no snapshot of this source from before the alarm.',
   time: 'Time',
   files: 'Files',

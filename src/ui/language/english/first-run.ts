@@ -39,7 +39,7 @@ export const firstRun = {
     rules: {
       caches: [
         'Caches',
-        'programs recreate them: .cache, Library/Caches, __pycache__, and folders with a CACHEDIR.TAG file',
+        'programs recreate them: .cache, Library/Caches, __pycache__, downloaded packages as in .npm and .cargo/registry, and folders with a CACHEDIR.TAG file',
       ],
       trash: ['Trash', 'you have already thrown it away: .Trash, .local/share/Trash, $RECYCLE.BIN'],
       system: ['System leftovers', 'nobody needs them: .DS_Store, Thumbs.db, lost+found'],

@@ -247,6 +247,9 @@ export const overview = {
     /** In place of `files` where the headline says that the person is not protected. */
     lastFiles: (count: number, shown: string, size: string) =>
       `The last good backups have ${count === 1 ? '1 file' : `${shown} files`} (${size}).`,
+    /** In place of both while an alarm says that files are damaged or missing: the newest backups have them like that. */
+    afterDamage: (count: number, shown: string, size: string) =>
+      `The newest backups were made after what the alarm is about, and have ${count === 1 ? '1 file' : `${shown} files`} (${size}). Earlier ones are kept.`,
     snapshots: (count: number, shown: string, size: string, places: string) =>
       `${count === 1 ? '1 backup takes up' : `${shown} backups take up`} ${size}${places}.`,
     places: (count: number) => ` in ${count} places`,
@@ -284,10 +287,12 @@ export const overview = {
   sources: {
     destination: 'To',
     lastGood: 'Last good backup',
+    last: 'Last backup',
     next: 'Next backup',
     size: 'Size',
     history: 'Recent backups',
     overdue: 'overdue',
+    damaged: 'looks damaged',
     watching: 'watched',
     notWatching: 'scheduled only',
     savedAgo: (ago: string) => `backed up ${ago}`,

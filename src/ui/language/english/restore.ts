@@ -1,6 +1,6 @@
 export const restore = {
   title: 'Restore',
-  intro: 'Choose a snapshot, browse or search it, and bring back what you need.',
+  intro: 'Search for a file, or choose a day.',
   nothing: {
     none_yet: 'There are no snapshots yet. Your first backup creates one.',
     none_read:
@@ -67,9 +67,8 @@ export const restore = {
   deletedFound: (count: number, shown: string) =>
     count === 1 ? '1 deleted file or folder' : `${shown} deleted files and folders`,
   deletedNothing: 'No deleted files. The newest snapshots contain everything that earlier ones do.',
-  deletedJustNow:
-    'A file that you deleted in the last minutes follows with the next backup. Until then it is still in its folder.',
-  toFiles: 'Show the folders',
+  deletedJustNow: 'Deleted a moment ago? It is listed after the next backup. Until then, {}.',
+  toFiles: 'open its folder in the backup',
   results: 'Files found',
   found: (count: number, shown: string) => (count === 1 ? '1 match' : `${shown} matches`),
   foundMore: (shown: string) => `First ${shown} matches. Scroll for more.`,

@@ -26,7 +26,7 @@ export const alarms: Texts['alarms'] = {
     shrunk: {
       title: 'La plupart des fichiers ont disparu',
       means:
-        'Plus de la moitié des fichiers ont disparu en une heure. Cela arrive quand un dossier est déplacé ou supprimé par erreur, ou quand une partie de la source n’est pas montée.',
+        'Plus de la moitié des fichiers de la source, ou d’un de ses dossiers, ont disparu en une heure. Cela arrive quand un dossier est déplacé ou supprimé par erreur, ou quand une partie de la source n’est pas montée.',
       todo: 'Comparez avec un instantané antérieur. Restaurez ce qui manque : l’alerte prendra fin avec la prochaine sauvegarde. Si c’est voulu, levez l’alerte.',
     },
     rewritten: {
@@ -50,6 +50,7 @@ export const alarms: Texts['alarms'] = {
   },
   at: 'Remarqué',
   facts: {
+    folder: 'Dossier',
     files_before: 'Fichiers avant',
     files: 'Fichiers maintenant',
     unread: 'Illisibles',
@@ -68,8 +69,9 @@ export const alarms: Texts['alarms'] = {
   stored: 'Ce que cette clé a enregistré sous ce nom',
   storedNone: 'Ce n’est plus là.',
   before: 'Instantanés antérieurs',
-  beforeHint:
-    'Le plus récent d’abord. Cherchez où le nombre de fichiers change ; ce qu’il vous faut est plus ancien.',
+  beforeHint: 'Le plus récent d’abord. Comparez-les pour trouver le dernier sans les dégâts.',
+  beforeMarked: 'Le plus récent d’abord. Celui qui est marqué est le dernier d’avant les dégâts.',
+  lastBefore: 'Le dernier d’avant les dégâts',
   beforeNone: 'Aucun instantané de cette source n’est connu d’avant l’alerte.',
   time: 'Date',
   files: 'Fichiers',

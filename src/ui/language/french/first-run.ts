@@ -41,7 +41,7 @@ export const firstRun: Texts['firstRun'] = {
     rules: {
       caches: [
         'Caches',
-        'les programmes les recréent : .cache, Library/Caches, __pycache__ et les dossiers contenant un CACHEDIR.TAG',
+        'les programmes les recréent : .cache, Library/Caches, __pycache__, les paquets téléchargés comme dans .npm et .cargo/registry, et les dossiers contenant un CACHEDIR.TAG',
       ],
       trash: ['Corbeille', 'ce que vous avez jeté : .Trash, .local/share/Trash, $RECYCLE.BIN'],
       system: ['Restes du système', 'ils ne servent à personne : .DS_Store, Thumbs.db, lost+found'],

@@ -223,6 +223,8 @@ export const overview: Texts['overview'] = {
       `${count === 1 ? 'Un fichier est protégé' : `${shown} ${count < 2 ? 'fichier est protégé' : 'fichiers sont protégés'}`} (${size}).`,
     lastFiles: (count, shown, size) =>
       `Les dernières sauvegardes réussies contiennent ${count === 1 ? 'un fichier' : `${shown} ${count < 2 ? 'fichier' : 'fichiers'}`} (${size}).`,
+    afterDamage: (count, shown, size) =>
+      `Les dernières sauvegardes datent d’après ce que signale l’alerte et contiennent ${count === 1 ? 'un fichier' : `${shown} ${count < 2 ? 'fichier' : 'fichiers'}`} (${size}). Les précédentes sont conservées.`,
     snapshots: (count, shown, size, places) =>
       `${count === 1 ? 'Une sauvegarde occupe' : `${shown} ${count < 2 ? 'sauvegarde occupe' : 'sauvegardes occupent'}`} ${size}${places}.`,
     places: (count) => ` dans ${count} emplacements`,
@@ -260,10 +262,12 @@ export const overview: Texts['overview'] = {
   sources: {
     destination: 'Vers',
     lastGood: 'Dernière sauvegarde réussie',
+    last: 'Dernière sauvegarde',
     next: 'Prochaine sauvegarde',
     size: 'Taille',
     history: 'Dernières sauvegardes',
     overdue: 'en retard',
+    damaged: 'semble endommagé',
     watching: 'surveillé',
     notWatching: 'seulement selon la planification',
     savedAgo: (ago) => `sauvegardé ${ago}`,

@@ -2,8 +2,7 @@ import type { Texts } from '../english/english.ts';
 
 export const restore: Texts['restore'] = {
   title: 'Restaurer',
-  intro:
-    'Choisissez un instantané, parcourez-le ou faites une recherche, et récupérez ce dont vous avez besoin.',
+  intro: 'Cherchez un fichier, ou choisissez un jour.',
   nothing: {
     none_yet: 'Il n’y a pas encore d’instantané. La première sauvegarde en créera un.',
     none_read:
@@ -77,9 +76,8 @@ export const restore: Texts['restore'] = {
     count === 1 ? 'Un fichier ou dossier supprimé' : `${shown} fichiers et dossiers supprimés`,
   deletedNothing:
     'Aucun fichier supprimé : les derniers instantanés contiennent tout ce que contenaient les précédents.',
-  deletedJustNow:
-    'Un fichier supprimé ces dernières minutes apparaît avec la prochaine sauvegarde. D’ici là, il est encore dans son dossier.',
-  toFiles: 'Afficher les dossiers',
+  deletedJustNow: 'Supprimé à l’instant ? Il apparaîtra après la prochaine sauvegarde. D’ici là, {}.',
+  toFiles: 'ouvrez son dossier dans la sauvegarde',
   results: 'Fichiers trouvés',
   found: (count, shown) => (count === 1 ? 'Un résultat' : `${shown} ${count < 2 ? 'résultat' : 'résultats'}`),
   foundMore: (shown) => `Les ${shown} premiers résultats ; faites défiler pour voir la suite`,

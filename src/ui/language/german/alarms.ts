@@ -26,7 +26,7 @@ export const alarms: Texts['alarms'] = {
     shrunk: {
       title: 'Die meisten Dateien sind fort',
       means:
-        'Mehr als die Hälfte der Dateien verschwand binnen einer Stunde. Das geschieht, wenn ein Ordner versehentlich verschoben oder gelöscht wird oder ein Teil der Quelle nicht eingehängt ist.',
+        'Mehr als die Hälfte der Dateien der Quelle oder eines ihrer Ordner verschwand binnen einer Stunde. Das geschieht, wenn ein Ordner versehentlich verschoben oder gelöscht wird oder ein Teil der Quelle nicht eingehängt ist.',
       todo: 'Vergleichen Sie mit einem älteren Stand, und holen Sie zurück, was fehlt. Der Alarm endet dann mit der nächsten Sicherung. War es Absicht, bestätigen Sie ihn.',
     },
     rewritten: {
@@ -50,6 +50,7 @@ export const alarms: Texts['alarms'] = {
   },
   at: 'Bemerkt',
   facts: {
+    folder: 'Ordner',
     files_before: 'Dateien vorher',
     files: 'Dateien jetzt',
     unread: 'Nicht lesbar',
@@ -68,8 +69,9 @@ export const alarms: Texts['alarms'] = {
   stored: 'Was dieser Schlüssel unter dem Namen gespeichert hat',
   storedNone: 'Es ist nicht mehr da.',
   before: 'Ältere Stände',
-  beforeHint:
-    'Der neueste zuerst. Sehen Sie, wo sich die Zahl der Dateien ändert; was älter ist, wollen Sie zurück.',
+  beforeHint: 'Der neueste zuerst. Vergleichen Sie, um den letzten ohne den Schaden zu finden.',
+  beforeMarked: 'Der neueste zuerst. Der markierte ist der letzte von vor dem Schaden.',
+  lastBefore: 'Letzter vor dem Schaden',
   beforeNone: 'Von vor dem Alarm ist kein Stand dieser Quelle bekannt.',
   time: 'Zeit',
   files: 'Dateien',

@@ -40,7 +40,7 @@ export const firstRun: Texts['firstRun'] = {
     rules: {
       caches: [
         'Zwischenspeicher',
-        'Programme legen sie neu an: .cache, Library/Caches, __pycache__ und Ordner mit einer CACHEDIR.TAG',
+        'Programme legen sie neu an: .cache, Library/Caches, __pycache__, heruntergeladene Pakete wie in .npm und .cargo/registry, und Ordner mit einer CACHEDIR.TAG',
       ],
       trash: ['Papierkörbe', 'es ist weggeworfen: .Trash, .local/share/Trash, $RECYCLE.BIN'],
       system: ['Reste von Systemen', 'niemand braucht sie: .DS_Store, Thumbs.db, lost+found'],

@@ -217,6 +217,8 @@ export const overview: Texts['overview'] = {
       `${count === 1 ? 'Eine Datei ist' : `${shown} Dateien sind`} geschützt (${size}).`,
     lastFiles: (count, shown, size) =>
       `Die letzten guten Sicherungen haben ${count === 1 ? 'eine Datei' : `${shown} Dateien`} (${size}).`,
+    afterDamage: (count, shown, size) =>
+      `Die neuesten Sicherungen sind nach dem entstanden, was der Alarm meldet, und haben ${count === 1 ? 'eine Datei' : `${shown} Dateien`} (${size}). Frühere bleiben erhalten.`,
     snapshots: (count, shown, size, places) =>
       `${count === 1 ? 'Eine Sicherung belegt' : `${shown} Sicherungen belegen`}${places} ${size}.`,
     places: (count) => ` an ${count} Orten`,
@@ -254,10 +256,12 @@ export const overview: Texts['overview'] = {
   sources: {
     destination: 'Nach',
     lastGood: 'Letzte gute Sicherung',
+    last: 'Letzte Sicherung',
     next: 'Nächster Lauf',
     size: 'Größe',
     history: 'Letzte Läufe',
     overdue: 'überfällig',
+    damaged: 'sieht beschädigt aus',
     watching: 'beobachtet',
     notWatching: 'nur nach Zeitplan',
     savedAgo: (ago) => `gesichert ${ago}`,

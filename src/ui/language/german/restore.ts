@@ -2,8 +2,7 @@ import type { Texts } from '../english/english.ts';
 
 export const restore: Texts['restore'] = {
   title: 'Wiederherstellen',
-  intro:
-    'Wählen Sie einen Stand, sehen Sie ihn durch oder suchen Sie, und holen Sie zurück, was Sie brauchen.',
+  intro: 'Suchen Sie eine Datei, oder wählen Sie einen Tag.',
   nothing: {
     none_yet: 'Es gibt noch keine Stände. Die erste Sicherung legt einen an.',
     none_read:
@@ -72,9 +71,8 @@ export const restore: Texts['restore'] = {
   deletedFound: (count, shown) =>
     count === 1 ? 'Eine gelöschte Datei oder ein gelöschter Ordner' : `${shown} gelöschte Dateien und Ordner`,
   deletedNothing: 'Keine gelöschten Dateien: Die neuesten Stände haben alles, was frühere haben.',
-  deletedJustNow:
-    'Was Sie in den letzten Minuten gelöscht haben, erscheint mit der nächsten Sicherung. Bis dahin liegt es noch in seinem Ordner.',
-  toFiles: 'Ordner anzeigen',
+  deletedJustNow: 'Gerade erst gelöscht? Es erscheint nach der nächsten Sicherung. Bis dahin: {}.',
+  toFiles: 'seinen Ordner in der Sicherung öffnen',
   results: 'Gefundene Dateien',
   found: (count, shown) => (count === 1 ? 'Ein Treffer' : `${shown} Treffer`),
   foundMore: (shown) => `Die ersten ${shown} Treffer; blättern Sie für weitere`,

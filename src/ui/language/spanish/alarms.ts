@@ -26,7 +26,7 @@ export const alarms: Texts['alarms'] = {
     shrunk: {
       title: 'La mayoría de los archivos ha desaparecido',
       means:
-        'Más de la mitad de los archivos desapareció en menos de una hora. Ocurre cuando una carpeta se mueve o se borra por error, o cuando una parte del origen no está montada.',
+        'Más de la mitad de los archivos del origen, o de una de sus carpetas, desapareció en menos de una hora. Ocurre cuando una carpeta se mueve o se borra por error, o cuando una parte del origen no está montada.',
       todo: 'Compare con una instantánea anterior. Restaure lo que falta: la alarma terminará con la próxima copia. Si era lo que usted quería, marque la alarma como revisada.',
     },
     rewritten: {
@@ -50,6 +50,7 @@ export const alarms: Texts['alarms'] = {
   },
   at: 'Detectada',
   facts: {
+    folder: 'Carpeta',
     files_before: 'Archivos antes',
     files: 'Archivos ahora',
     unread: 'No se pudieron leer',
@@ -68,8 +69,9 @@ export const alarms: Texts['alarms'] = {
   stored: 'Lo que esa clave guardó con ese nombre',
   storedNone: 'Ya no está.',
   before: 'Instantáneas anteriores a la alarma',
-  beforeHint:
-    'La más reciente primero. Fíjese en dónde cambia el número de archivos; lo que le interesa recuperar es anterior a ese punto.',
+  beforeHint: 'La más reciente primero. Compárelas para encontrar la última sin el daño.',
+  beforeMarked: 'La más reciente primero. La marcada es la última anterior al daño.',
+  lastBefore: 'La última anterior al daño',
   beforeNone: 'No se conoce ninguna instantánea de este origen anterior a la alarma.',
   time: 'Fecha y hora',
   files: 'Archivos',

@@ -40,7 +40,7 @@ export const firstRun: Texts['firstRun'] = {
     rules: {
       caches: [
         'Cachés',
-        'los programas las vuelven a crear: .cache, Library/Caches, __pycache__ y carpetas con un archivo CACHEDIR.TAG',
+        'los programas las vuelven a crear: .cache, Library/Caches, __pycache__, paquetes descargados como los de .npm y .cargo/registry, y carpetas con un archivo CACHEDIR.TAG',
       ],
       trash: ['Papelera', 'ya se había desechado: .Trash, .local/share/Trash, $RECYCLE.BIN'],
       system: ['Restos del sistema', 'nadie los necesita: .DS_Store, Thumbs.db, lost+found'],

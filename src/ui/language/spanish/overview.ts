@@ -216,6 +216,8 @@ export const overview: Texts['overview'] = {
       `${count === 1 ? 'Hay un archivo protegido' : `Hay ${shown} archivos protegidos`} (${size}).`,
     lastFiles: (count, shown, size) =>
       `Las últimas copias correctas tienen ${count === 1 ? 'un archivo' : `${shown} archivos`} (${size}).`,
+    afterDamage: (count, shown, size) =>
+      `Las últimas copias son posteriores a lo que indica la alarma y tienen ${count === 1 ? 'un archivo' : `${shown} archivos`} (${size}). Las anteriores se conservan.`,
     snapshots: (count, shown, size, places) =>
       `${count === 1 ? 'Una copia de seguridad ocupa' : `${shown} copias de seguridad ocupan`} ${size}${places}.`,
     places: (count) => ` en ${count} lugares`,
@@ -255,10 +257,12 @@ export const overview: Texts['overview'] = {
   sources: {
     destination: 'Destino',
     lastGood: 'Última copia correcta',
+    last: 'Última copia',
     next: 'Próxima ejecución',
     size: 'Tamaño',
     history: 'Últimas ejecuciones',
     overdue: 'con retraso',
+    damaged: 'parece dañado',
     watching: 'vigilado',
     notWatching: 'solo programado',
     savedAgo: (ago) => `última copia ${ago}`,

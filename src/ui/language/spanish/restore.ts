@@ -2,7 +2,7 @@ import type { Texts } from '../english/english.ts';
 
 export const restore: Texts['restore'] = {
   title: 'Restaurar',
-  intro: 'Elija una instantánea, recórrala o busque en ella, y recupere lo que necesite.',
+  intro: 'Busque un archivo o elija un día.',
   nothing: {
     none_yet: 'Todavía no hay instantáneas. La primera copia de seguridad crea una.',
     none_read:
@@ -73,9 +73,8 @@ export const restore: Texts['restore'] = {
     count === 1 ? 'Un archivo o una carpeta eliminados' : `${shown} archivos y carpetas eliminados`,
   deletedNothing:
     'No hay archivos eliminados: las últimas instantáneas contienen todo lo que había en las anteriores.',
-  deletedJustNow:
-    'Lo que ha eliminado en los últimos minutos aparece con la próxima copia. Hasta entonces sigue en su carpeta.',
-  toFiles: 'Mostrar las carpetas',
+  deletedJustNow: '¿Acaba de eliminarlo? Aparecerá después de la próxima copia. Hasta entonces, {}.',
+  toFiles: 'abra su carpeta en la copia',
   results: 'Archivos encontrados',
   found: (count, shown) => (count === 1 ? 'Un resultado' : `${shown} resultados`),
   foundMore: (shown) => `Los primeros ${shown} resultados; desplácese para ver más`,

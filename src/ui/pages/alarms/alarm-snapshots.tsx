@@ -9,10 +9,13 @@ import { Button } from '../../components/button.tsx';
 import { Own, visible } from '../../components/own-text.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { Table } from '../../components/table.tsx';
+import { Tag } from '../../components/tag.tsx';
 import { formatBytes, formatCount, formatMoment } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
 import { ComparisonDialog } from '../../parts/comparison-dialog.tsx';
 import { hrefOf } from '../../parts/route.ts';
+import { beginningOf } from '../restore/path-ref.ts';
+import { RestoreDialog } from '../restore/restore-dialog.tsx';
 
 export function AlarmSnapshots({ alarm }: { readonly alarm: Alarm }): JSX.Element {
   const isOfName = alarm.kind === 'claimed';
@@ -22,6 +25,7 @@ export function AlarmSnapshots({ alarm }: { readonly alarm: Alarm }): JSX.Elemen
   );
   const title = isOfName ? t.alarms.stored : t.alarms.before;
   const [compared, setCompared] = useState<Snapshot | undefined>(undefined);
+  const [restored, setRestored] = useState<Snapshot | undefined>(undefined);
   const snapshots = asked.data;
   return (
     <>
@@ -31,8 +35,15 @@ export function AlarmSnapshots({ alarm }: { readonly alarm: Alarm }): JSX.Elemen
       {snapshots?.length === 0 ? <p>{isOfName ? t.alarms.storedNone : t.alarms.beforeNone}</p> : null}
       {snapshots === undefined || snapshots.length === 0 ? null : (
         <>
-          {isOfName ? null : <p class="quiet small-text">{t.alarms.beforeHint}</p>}
+          {isOfName ? null : (
+            <p class="quiet small-text">
+              {snapshots.some(({ id }) => id === alarm.snapshot_before)
+                ? t.alarms.beforeMarked
+                : t.alarms.beforeHint}
+            </p>
+          )}
           <Table
+            isStacked
             label={`${title}${t.common.colon} ${visible(alarm.source)}, ${t.alarms.kinds[alarm.kind].title}`}
             columns={[
               { title: t.alarms.time },
@@ -42,10 +53,26 @@ export function AlarmSnapshots({ alarm }: { readonly alarm: Alarm }): JSX.Elemen
             ]}
           >
             {snapshots.map((snapshot) => (
-              <Row key={snapshot.id} snapshot={snapshot} onCompare={() => setCompared(snapshot)} />
+              <Row
+                key={snapshot.id}
+                snapshot={snapshot}
+                isLastBefore={!isOfName && snapshot.id === alarm.snapshot_before}
+                onCompare={() => setCompared(snapshot)}
+                onRestore={() => setRestored(snapshot)}
+              />
             ))}
           </Table>
         </>
+      )}
+      {restored === undefined ? null : (
+        <RestoreDialog
+          snapshot={restored.id}
+          chosen={[]}
+          directory={beginningOf(restored)}
+          begin="where"
+          overwrite={alarm.kind === 'rewritten' ? 'if_changed' : 'never'}
+          onClose={() => setRestored(undefined)}
+        />
       )}
       {compared === undefined ? null : (
         <ComparisonDialog snapshot={compared} onClose={() => setCompared(undefined)} />
@@ -56,10 +83,14 @@ export function AlarmSnapshots({ alarm }: { readonly alarm: Alarm }): JSX.Elemen
 
 function Row({
   snapshot,
+  isLastBefore,
   onCompare,
+  onRestore,
 }: {
   readonly snapshot: Snapshot;
+  readonly isLastBefore: boolean;
   readonly onCompare: () => void;
+  readonly onRestore: () => void;
 }): JSX.Element {
   const { id, source, created_at: made, files_count: files, size_bytes: size, destination } = snapshot;
   const time = formatMoment(made);
@@ -67,14 +98,33 @@ function Row({
     <tr>
       <td>
         <time dateTime={made}>{time}</time>
+        {isLastBefore ? (
+          <small>
+            <Tag look="good">{t.alarms.lastBefore}</Tag>
+          </small>
+        ) : null}
         <small>
           <Own>{destination}</Own>
         </small>
       </td>
-      <td class="number">{formatCount(files)}</td>
-      <td class="number">{formatBytes(size)}</td>
-      <td>
+      <td class="number" data-label={t.alarms.files}>
+        {formatCount(files)}
+      </td>
+      <td class="number" data-label={t.alarms.size}>
+        {formatBytes(size)}
+      </td>
+      <td class="whole">
         <div class="row-actions">
+          {isLastBefore ? (
+            <Button
+              type="button"
+              look="main-action"
+              aria-label={`${t.restore.restoreThem}${t.common.colon} ${time}`}
+              onClick={onRestore}
+            >
+              {t.restore.restoreThem}
+            </Button>
+          ) : null}
           <a
             href={hrefOf(['restore'], { source, snapshot: id })}
             aria-label={`${t.alarms.look}${t.common.colon} ${time}`}

@@ -1,6 +1,6 @@
 /** What a person can do about a statement, in words, and the page on which to do it. */
 import type { AnyJob } from '../../../api/schemas/page/jobs.ts';
-import type { Statement } from '../../../api/schemas/page/overview.ts';
+import type { Overview, Statement } from '../../../api/schemas/page/overview.ts';
 import { t } from '../../language/language.ts';
 import { hrefOf } from '../../parts/route.ts';
 import { checkWords } from './headline.tsx';
@@ -44,6 +44,21 @@ export const OF_ALARMS: ReadonlySet<Statement['code']> = new Set([
   'files_burst',
   'name_claimed',
 ]);
+
+/** Alarms after which backups went on: the newest have the files as they are since. */
+const AFTER_DAMAGE: ReadonlySet<Statement['code']> = new Set([
+  'files_rewritten',
+  'files_disappeared',
+  'files_burst',
+]);
+
+/** The sources whose newest backups were made after what an alarm is about. */
+export function damagedSources({
+  headline,
+  others,
+}: Pick<Overview, 'headline' | 'others'>): ReadonlySet<string> {
+  return new Set([headline, ...others].flatMap(({ code, paths }) => (AFTER_DAMAGE.has(code) ? paths : [])));
+}
 
 const SETTINGS: Readonly<Record<string, string>> = {
   configuration: 'advanced',

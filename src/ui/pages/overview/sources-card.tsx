@@ -19,16 +19,18 @@ import { Place, useShownName } from '../../parts/place.tsx';
 import { hrefOf } from '../../parts/route.ts';
 import { bySource, earlierGood, lastGood, protectedIn, type SourceRows } from './figures.ts';
 import { agoOf } from './headline.tsx';
+import { damagedSources } from './remedies.ts';
 import { HistoryStrip } from './history-strip.tsx';
 
 export function SourcesCard(): JSX.Element {
-  const { sources } = useOverview();
+  const overview = useOverview();
+  const damaged = damagedSources(overview);
   return (
     <Card title={t.overview.sourcesTitle} className="rows">
       <ul class="divided">
-        {bySource(sources).map((source) => (
+        {bySource(overview.sources).map((source) => (
           <li key={source.path}>
-            <Source {...source} />
+            <Source {...source} isDamaged={damaged.has(source.path)} />
           </li>
         ))}
       </ul>
@@ -37,17 +39,17 @@ export function SourcesCard(): JSX.Element {
 }
 
 /** A row that opens: what matters is in the row, everything else inside. */
-function Source({ path, name, rows }: SourceRows): JSX.Element {
+function Source({ path, name, rows, isDamaged }: SourceRows & { readonly isDamaged: boolean }): JSX.Element {
   const texts = t.overview.sources;
   const last = lastGood(rows);
   const earlier = earlierGood(rows);
   const { files, bytes } = protectedIn(rows);
-  const isLate = (last ?? earlier) === null || rows.some(({ overdue }) => overdue);
+  const isBad = isDamaged || (last ?? earlier) === null || rows.some(({ overdue }) => overdue);
   return (
     <details class="row-details">
       <summary>
         <span class="row-name">
-          <span class={`dot ${isLate ? 'bad' : 'good'}`} aria-hidden="true" />
+          <span class={`dot ${isBad ? 'bad' : 'good'}`} aria-hidden="true" />
           <strong>{name === '~' ? t.overview.home : <Path>{name}</Path>}</strong>
           {name === path ? null : (
             <small>
@@ -57,6 +59,7 @@ function Source({ path, name, rows }: SourceRows): JSX.Element {
         </span>
         <span class="row-fact">
           <LastBackup last={last} earlier={earlier} />{' '}
+          {isDamaged ? <Tag look="bad">{texts.damaged}</Tag> : null}{' '}
           {rows.some(({ overdue }) => overdue) ? <Tag look="bad">{texts.overdue}</Tag> : null}
         </span>
         <span class="row-fact number">
@@ -65,7 +68,7 @@ function Source({ path, name, rows }: SourceRows): JSX.Element {
             : `${formatBytes(bytes)}, ${texts.files(files, formatCount(files))}`}
         </span>
       </summary>
-      <SourceDetails path={path} rows={rows} />
+      <SourceDetails path={path} rows={rows} isDamaged={isDamaged} />
     </details>
   );
 }
@@ -86,7 +89,11 @@ function LastBackup({
   );
 }
 
-function SourceDetails({ path, rows }: Pick<SourceRows, 'path' | 'rows'>): JSX.Element {
+function SourceDetails({
+  path,
+  rows,
+  isDamaged,
+}: Pick<SourceRows, 'path' | 'rows'> & { readonly isDamaged: boolean }): JSX.Element {
   const backUp = useBackUp(rows);
   const dryRun = useDryRun(rows);
   const texts = t.overview.sources;
@@ -122,7 +129,7 @@ function SourceDetails({ path, rows }: Pick<SourceRows, 'path' | 'rows'>): JSX.E
         </Button>
       </div>
       {rows.map((row) => (
-        <Row key={row.destination} row={row} />
+        <Row key={row.destination} row={row} isDamaged={isDamaged} />
       ))}
       <Refusals of={backUp.refusals} />
       <DryRunReport dryRun={dryRun} />
@@ -130,7 +137,7 @@ function SourceDetails({ path, rows }: Pick<SourceRows, 'path' | 'rows'>): JSX.E
   );
 }
 
-function Row({ row }: { readonly row: OverviewSource }): JSX.Element {
+function Row({ row, isDamaged }: { readonly row: OverviewSource; readonly isDamaged: boolean }): JSX.Element {
   const texts = t.overview.sources;
   const shownName = useShownName();
   const { last_good_backup_at: last, next_run_at: next, size_bytes: size, files } = row;
@@ -144,7 +151,7 @@ function Row({ row }: { readonly row: OverviewSource }): JSX.Element {
         </dd>
       </div>
       <div>
-        <dt>{texts.lastGood}</dt>
+        <dt>{isDamaged ? texts.last : texts.lastGood}</dt>
         <dd>
           {last === null ? (
             texts.notYet
@@ -152,6 +159,7 @@ function Row({ row }: { readonly row: OverviewSource }): JSX.Element {
             <>
               <time dateTime={last}>{agoOf(last)}</time>
               <small>{formatTime(last)}</small>
+              {isDamaged ? <a href={hrefOf(['alarms'])}>{t.app.alarmsLook}</a> : null}
             </>
           )}
         </dd>

@@ -13,7 +13,7 @@ import { t } from '../../language/language.ts';
 import { goTo } from '../../parts/route.ts';
 import { EntryList, type EntryListFacts, useEntries } from './entry-list.tsx';
 import { FileDialog } from './file-dialog.tsx';
-import { crumbsOf, keyOf, nameOf, pathQuery, type PathRef, ROOT, textRef } from './path-ref.ts';
+import { beginningOf, crumbsOf, keyOf, nameOf, pathQuery, type PathRef } from './path-ref.ts';
 import { emptyReason, type Timeline, useTimeline } from './use-timeline.ts';
 import { hrefOfPlace, isFolder, type Place } from './place.ts';
 import { findCommands, listCommand, repositoriesOf } from './reading-commands.ts';
@@ -183,6 +183,7 @@ function Contents(facts: ContentsFacts): JSX.Element {
           chosen={only === undefined ? topmost(selection) : [only.entry]}
           directory={directory}
           begin={only?.begin ?? 'what'}
+          overwrite={only?.begin === 'where' && !only.entry.isDirectory ? 'if_changed' : 'never'}
           onClose={() => {
             setRestoring(false);
             setOnly(undefined);
@@ -257,13 +258,6 @@ function hrefOfSource(source: string | undefined, destination: string | undefine
     scope: 'all',
     file: undefined,
   });
-}
-
-/** The directory at which the source begins. If its text does not give the exact path, the root. */
-function beginningOf({ source }: Snapshot): PathRef {
-  return source.startsWith('/') && !source.includes('\u{FFFD}') && !source.includes(', /')
-    ? textRef(source)
-    : ROOT;
 }
 
 /** The path of a directory, each part of it a link. */

@@ -109,3 +109,10 @@ function bytesOfB64(text: string): Uint8Array {
   const plain = text.replaceAll('-', '+').replaceAll('_', '/');
   return Uint8Array.from(atob(plain), (character) => character.charCodeAt(0));
 }
+
+/** The directory at which the source begins. If its text does not give the exact path, the root. */
+export function beginningOf({ source }: { readonly source: string }): PathRef {
+  return source.startsWith('/') && !source.includes('\u{FFFD}') && !source.includes(', /')
+    ? textRef(source)
+    : ROOT;
+}

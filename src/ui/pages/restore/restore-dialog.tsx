@@ -15,7 +15,13 @@ import { t } from '../../language/language.ts';
 import { goTo } from '../../parts/route.ts';
 import type { PathRef } from './path-ref.ts';
 import { hrefOfRestore } from './place.ts';
-import { commandOfDraft, draftOf, requestOf, type RestoreDraft } from './restore-draft.ts';
+import {
+  commandOfDraft,
+  draftOf,
+  type OverwriteMode,
+  requestOf,
+  type RestoreDraft,
+} from './restore-draft.ts';
 import type { Chosen } from './selection.ts';
 import { PreviewStep } from './step-preview.tsx';
 import { WhatStep } from './step-what.tsx';
@@ -31,17 +37,14 @@ export interface RestoreDialogFacts {
   readonly directory: PathRef;
   /** `check`: nothing is left to choose, as for a file that is gone from its folder. */
   readonly begin: Step;
+  /** What is offered for existing files. Who asks for a version of one file wants it in the place of the present one. */
+  readonly overwrite?: OverwriteMode;
   readonly onClose: () => void;
 }
 
-export function RestoreDialog({
-  snapshot: id,
-  chosen,
-  directory,
-  begin,
-  onClose,
-}: RestoreDialogFacts): JSX.Element {
-  const [draft, setDraft] = useState(() => draftOf(id, chosen, directory));
+export function RestoreDialog(facts: RestoreDialogFacts): JSX.Element {
+  const { snapshot: id, chosen, directory, begin, overwrite, onClose } = facts;
+  const [draft, setDraft] = useState(() => draftOf(id, chosen, directory, overwrite));
   const [step, setStep] = useState<Step>(begin);
   /** Why the agent refused, shown beside what has to be changed. */
   const [refusal, setRefusal] = useState<AskError | undefined>(undefined);

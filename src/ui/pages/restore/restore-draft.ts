@@ -24,7 +24,13 @@ export interface RestoreDraft {
   readonly deletesExtra: boolean;
 }
 
-export function draftOf(snapshot: string, chosen: readonly PathRef[], directory: PathRef): RestoreDraft {
+/** @param overwrite `never`: existing files are not touched unless the user says so */
+export function draftOf(
+  snapshot: string,
+  chosen: readonly PathRef[],
+  directory: PathRef,
+  overwrite: OverwriteMode = 'never',
+): RestoreDraft {
   return {
     snapshot,
     what: chosen.length > 0 ? 'chosen' : 'directory',
@@ -32,8 +38,7 @@ export function draftOf(snapshot: string, chosen: readonly PathRef[], directory:
     directory,
     isInPlace: true,
     target: '',
-    // Existing files are not touched unless the user says so.
-    overwrite: 'never',
+    overwrite,
     isVerified: true,
     withOwnership: false,
     deletesExtra: false,

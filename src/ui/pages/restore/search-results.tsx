@@ -8,7 +8,7 @@ import { useEvents } from '../../agent/events.ts';
 import { type FetchedPage, usePages } from '../../agent/use-pages.ts';
 import { Button } from '../../components/button.tsx';
 import { Empty } from '../../components/card.tsx';
-import { Own, Path } from '../../components/own-text.tsx';
+import { Filled, Own, Path } from '../../components/own-text.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { VirtualList } from '../../components/virtual-list.tsx';
 import { formatBytes, formatCount, formatTime } from '../../language/format.ts';
@@ -81,8 +81,14 @@ export function SearchResults({
       </p>
       {scope === 'deleted' ? (
         <p class="quiet small-text">
-          {t.restore.deletedJustNow}{' '}
-          <a href={hrefOfPlace({ ...place, q: '', scope: 'all', file: undefined })}>{t.restore.toFiles}</a>
+          <Filled
+            text={t.restore.deletedJustNow}
+            parts={[
+              <a key="folder" href={hrefOfPlace({ ...place, q: '', scope: 'all', file: undefined })}>
+                {t.restore.toFiles}
+              </a>,
+            ]}
+          />
         </p>
       ) : null}
       {isPart && isDone ? <p>{t.restore.foundInPart}</p> : null}
@@ -149,10 +155,14 @@ function Row({
         <EntryIcon type={item.type} />
         <a href={hrefOfHit(place, item)} tabIndex={-1}>
           <Own>{item.name}</Own>
-        </a>{' '}
-        {item.deleted === true && place.scope === 'all' ? <Tag>{t.restore.deleted}</Tag> : null}
+        </a>
         <small>
-          <Path>{shownFolder(folder, item.source)}</Path> <StoredByTag by={item.stored_by} />
+          {item.deleted === true && place.scope === 'all' ? <Tag>{t.restore.deleted}</Tag> : null}
+          {/* The end of a path tells more than its beginning. */}
+          <span class="cut-front">
+            <Path>{shownFolder(folder, item.source)}</Path>
+          </span>
+          <StoredByTag by={item.stored_by} />
         </small>
       </span>
       <span role="gridcell" class="cell-size">
@@ -165,7 +175,7 @@ function Row({
         {item.deleted === true ? (
           <button
             type="button"
-            class="as-link"
+            class="as-link put-back"
             tabIndex={-1}
             onClick={() =>
               onPutBack(item.snapshot_id, {

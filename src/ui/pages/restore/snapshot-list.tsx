@@ -1,6 +1,7 @@
 /** Lists snapshots by day, for browsing by time. */
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import type { OverviewSource } from '../../../api/schemas/page/overview.ts';
 import type { Snapshot } from '../../../api/schemas/snapshot.ts';
 import { useOverview } from '../../agent/overview.ts';
 import { Button } from '../../components/button.tsx';
@@ -40,7 +41,7 @@ export function SnapshotList({
   readonly onPlace: (destination: string | undefined) => void;
 }): JSX.Element {
   const { items } = pages;
-  const { time: now } = useOverview();
+  const { time: now, sources: configured } = useOverview();
   const shownName = useShownName();
   const box = useRef<HTMLDivElement>(null);
   const index = items.findIndex(({ id }) => id === snapshot?.id);
@@ -60,7 +61,7 @@ export function SnapshotList({
           >
             {sources.map((source) => (
               <option key={source} value={source} selected={source === place.source}>
-                {sourceName(source)}
+                {sourceName(source, configured)}
               </option>
             ))}
           </select>
@@ -185,8 +186,13 @@ function placeLabel({ name, isAway, isEarlier }: KnownPlace, shownName: (name: s
   return [shownName(name), ...notes].join(' — ');
 }
 
-/** The name of a source, with its last part first: the end of a long path would not be visible. */
-function sourceName(source: string): string {
+/** The name as on the overview. Another one has its last part first: the end of a long path would not be visible. */
+export function sourceName(
+  source: string,
+  configured: readonly Pick<OverviewSource, 'path' | 'name'>[],
+): string {
+  const name = configured.find(({ path }) => path === source)?.name;
+  if (name !== undefined) return name === '~' ? t.overview.home : visible(name);
   const ref = textRef(source);
   return visible(`${nameOf(ref)} — ${parentOf(ref).path}`);
 }

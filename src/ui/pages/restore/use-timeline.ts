@@ -34,13 +34,22 @@ interface LatestOf {
 
 export function useTimeline(place: Place): Timeline {
   const overview = useOverview();
-  const key = `snapshots ${JSON.stringify([place.source, place.destination])}`;
+  // The list of one source names no other: those of other machines, and of sources that were removed.
+  const newestOfAll = useAsked(
+    (signal) => ask<FetchedPage<Snapshot>>('GET', withQuery('/snapshots', { limit: PAGE }), { signal }),
+    [],
+  );
+  const isOpen = place.source === undefined && place.snapshot === undefined;
+  const first = isOpen ? firstSource(overview, newestOfAll.data?.items ?? []) : undefined;
+  const isUndecided = isOpen && newestOfAll.data === undefined && newestOfAll.problem === undefined;
+  const source = place.source ?? first;
+  const key = `snapshots ${JSON.stringify([source, place.destination])}`;
   const pages = usePages(
     key,
     async ({ cursor, limit, signal }) =>
       await ask<FetchedPage<Snapshot>>(
         'GET',
-        withQuery('/snapshots', { source: place.source, destination: place.destination, limit, cursor }),
+        withQuery('/snapshots', { source, destination: place.destination, limit, cursor }),
         { signal },
       ),
     PAGE,
@@ -52,7 +61,7 @@ export function useTimeline(place: Place): Timeline {
     if (pages.key === key) pages.want(Infinity);
   }, [pages.key, key]);
   // The snapshot made last is known only for all destinations together. For a single one, the first of the list has to do.
-  const latest = useLatest(key, place.source, pages.key === key && items.length > 0);
+  const latest = useLatest(key, source, pages.key === key && items.length > 0);
   useEvents(({ kind, job }) => {
     if (kind !== 'job.finished' || job?.type !== 'backup') return;
     pages.again();
@@ -72,12 +81,8 @@ export function useTimeline(place: Place): Timeline {
   const told = pages.key === key && latest.data?.key === key ? latest.data : undefined;
   const last = place.destination === undefined ? told?.snapshot : undefined;
   const newest = told === undefined ? undefined : (last ?? firstOf(items));
-  const snapshot = place.snapshot === undefined ? newest : (listed ?? asked.data);
-  // The list of one source names no other: those of other machines, and of sources that were removed.
-  const newestOfAll = useAsked(
-    (signal) => ask<FetchedPage<Snapshot>>('GET', withQuery('/snapshots', { limit: PAGE }), { signal }),
-    [],
-  );
+  const begun = isUndecided ? undefined : newest;
+  const snapshot = place.snapshot === undefined ? begun : (listed ?? asked.data);
   const seen = useRef<readonly string[]>([]);
   const sources = knownSources(seen.current, overview, [...(newestOfAll.data?.items ?? []), ...items], place);
   seen.current = sources;
@@ -93,6 +98,23 @@ export function useTimeline(place: Place): Timeline {
   const places = knownPlaces(overview.destinations, items, place.destination);
   const problem = pages.problem ?? asked.problem ?? latest.problem;
   return { pages, sources, places, snapshot, newest: newest?.id, problem };
+}
+
+/**
+ * The source that is shown when none was named: the home directory, or else the largest one. The newest backup may be of
+ * one that hardly anybody looks for, such as /etc. Undefined when no configured source is among the listed snapshots.
+ */
+export function firstSource(
+  {
+    sources,
+  }: { readonly sources: readonly Pick<Overview['sources'][number], 'path' | 'name' | 'size_bytes'>[] },
+  listed: readonly Pick<Snapshot, 'source' | 'size_bytes'>[],
+): string | undefined {
+  const size = (path: string): number =>
+    Math.max(0, ...listed.filter((one) => one.source === path).map((one) => one.size_bytes));
+  const known = sources.filter(({ path }) => listed.some((one) => one.source === path));
+  const home = known.find(({ name }) => name === '~');
+  return (home ?? known.toSorted((a, b) => size(b.path) - size(a.path))[0])?.path;
 }
 
 /** All sources that are known to have backups, or will: none that was known is forgotten. */

@@ -12,7 +12,7 @@ import { Filled, Own, Path, visible } from '../../components/own-text.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { Table } from '../../components/table.tsx';
 import { type Look, Tag } from '../../components/tag.tsx';
-import { formatBytes, formatCount, formatTime } from '../../language/format.ts';
+import { formatBytes, formatCount, formatTime, formatTimesApart } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
 import { goTo } from '../../parts/route.ts';
 import { StoredByTag } from '../../parts/stored-by.tsx';
@@ -97,6 +97,7 @@ function Versions({ place, file }: { readonly place: VersionsPlace; readonly fil
           ]}
           directory={parentOf(file)}
           begin="where"
+          overwrite={restored.item.type === 'directory' ? 'never' : 'if_changed'}
           onClose={() => setRestored(undefined)}
         />
       )}
@@ -125,8 +126,11 @@ function VersionTable({
     const ids = { older: pair?.older.item.snapshot_id, newer: pair?.newer.item.snapshot_id };
     goTo(hrefOfVersions({ ...place, ...ids, [side]: id }), 'replace');
   };
+  const times = formatTimesApart(versions.map(({ firstAt }) => firstAt));
+  const changes = formatTimesApart(versions.map(({ item }) => item.modified_at));
   return (
     <Table
+      isStacked
       label={t.restore.versions}
       columns={[
         { title: t.restore.left },
@@ -141,12 +145,12 @@ function VersionTable({
       {versions.map((version) => {
         const { item, change, firstAt, snapshots } = version;
         const id = item.snapshot_id;
-        const shown = formatTime(firstAt);
+        const shown = times.get(firstAt) ?? formatTime(firstAt);
         const isThere = change !== 'removed';
         return (
           <tr key={`${change} ${id}`}>
             {(['older', 'newer'] as const).map((side) => (
-              <td key={side}>
+              <td key={side} data-label={side === 'older' ? t.restore.left : t.restore.right}>
                 {isThere && pair !== undefined ? (
                   <input
                     type="radio"
@@ -158,17 +162,19 @@ function VersionTable({
                 ) : null}
               </td>
             ))}
-            <td>
+            <td class="whole begins">
               <time dateTime={firstAt}>{shown}</time>
               <StoredByTag by={item.stored_by} />
               {isThere ? <small>{t.restore.inBackups(snapshots, formatCount(snapshots))}</small> : null}
             </td>
-            <td>{isThere ? <time dateTime={item.modified_at}>{formatTime(item.modified_at)}</time> : ''}</td>
+            <td data-label={isThere ? t.restore.changed : undefined}>
+              {isThere ? <time dateTime={item.modified_at}>{changes.get(item.modified_at)}</time> : ''}
+            </td>
             <td class="number">{isThere ? formatBytes(item.size_bytes) : ''}</td>
             <td>
               <Tag look={LOOKS[change]}>{t.restore.changes[change]}</Tag>
             </td>
-            <td class="version-actions">
+            <td class="version-actions whole">
               {isThere ? (
                 <>
                   {item.type === 'file' ? (
