@@ -66,6 +66,12 @@ export const REASONS = [
   'source_own',
   'source_unfit',
   'source_empty',
+  'read_only',
+  'no_permission',
+  'foreign',
+  'command',
+  /** Nothing starts the backups of the source. */
+  'unscheduled',
   'other',
 ] as const;
 export type Reason = (typeof REASONS)[number];
@@ -91,6 +97,8 @@ export interface StatementFacts {
   readonly reason: Reason | null;
   /** Name of the check behind the statement. */
   readonly check: string | null;
+  /** Id of the job that says more; missing where no single one does. */
+  readonly job?: string | null;
   /** The last snapshot from before the event of an alarm; null when it is unknown, and for other statements. */
   readonly before: SnapshotPlace | null;
 }

@@ -26,7 +26,7 @@ export type Changes =
   | { readonly kind: 'paths'; readonly paths: readonly ByteString[]; readonly since: number }
   | { readonly kind: 'unknown'; readonly reason: string };
 
-export type WatchState = 'starting' | 'watching' | 'polling' | 'lost' | 'closed';
+export type WatchState = 'starting' | 'watching' | 'polling' | 'lost' | 'absent' | 'closed';
 
 /** One way of learning about changes. */
 export interface ChangeFeed {

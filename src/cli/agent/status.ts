@@ -168,7 +168,7 @@ function next(at: number | null): string {
   return at === null ? '' : localTime(at);
 }
 
-type Shown = Pick<FullStatus, 'statements' | 'checks' | 'config'>;
+type Shown = Pick<FullStatus, 'statements' | 'checks' | 'config'> & Partial<Pick<FullStatus, 'sources'>>;
 
 export function statusLines(
   status: Shown,
@@ -179,7 +179,7 @@ export function statusLines(
   const style = { good: styles.green, warning: styles.yellow, bad: styles.red };
   const lines = [style[level](styles.bold(printable(`${sentence}${moreOf(headline)}`)))];
   const tell = (one: Statement): void => {
-    const advice = adviceOf(one);
+    const advice = adviceOf(one, status.sources);
     if (advice !== '') lines.push(printable(`  ${advice}`));
     if (one.check === 'configuration' && status.config.error !== null)
       lines.push(printable(`  ${status.config.error}`));
