@@ -132,9 +132,7 @@ export function formatDuration(milliseconds: number): string {
   if (minutes < 1440) return twoUnits(minutes, 60, 'h', 'm');
   const days = milliseconds / (24 * hour);
   if (days <= 60) return twoUnits(Math.round(milliseconds / hour), 24, 'd', 'h');
-  return days < 2 * YEAR
-    ? `${Math.round(days / (YEAR / 12))} months`
-    : `${Math.round(days / YEAR)} years`;
+  return days < 2 * YEAR ? `${Math.round(days / (YEAR / 12))} months` : `${Math.round(days / YEAR)} years`;
 }
 
 /** Days. */

@@ -9,11 +9,13 @@ import type { Job } from '../jobs/job.ts';
 import type { Membership } from '../enrollment/membership.ts';
 import type { Alarms } from './alarms/alarm-book.ts';
 import { destinationViews } from './places/reachability.ts';
+import type { LostState } from './state/lost-state.ts';
 import type { Destinations } from './places/destinations.ts';
 
 export interface ControlParts {
   readonly agent: Agent;
   readonly alarms: Alarms;
+  readonly lostState: Pick<LostState, 'acknowledge'>;
   readonly credentials: Credentials;
   readonly webdav: Webdav;
   readonly destinations: Pick<Destinations, 'all' | 'repositoryId'>;
@@ -61,7 +63,10 @@ export function controlHandlers(parts: ControlParts): ControlHandlers {
     destinations: async () => await destinationViews(parts),
     snapshots: async ({ limit }) => await agent.snapshots({ limit }),
     alarms: async () => await Promise.resolve(alarms.open()),
-    acknowledge: async () => await Promise.resolve(alarms.acknowledge()),
+    acknowledge: async () => {
+      parts.lostState.acknowledge();
+      return await Promise.resolve(alarms.acknowledge());
+    },
     webdav: async () => await Promise.resolve(webdav.status()),
     turn_on_webdav: async () => await Promise.resolve(webdav.turnOn()),
     turn_off_webdav: async () => {

@@ -203,8 +203,9 @@ export function adviceOf(one: Statement, pairs: Pairs = []): string {
       return `Restore a file you know, and look at it: ${holdfast`restore latest FILE --target DIR`}`;
     case 'first_backup_runs':
       return one.figures['waits'] === 1 ? `The job says what it is waiting for: ${holdfast`jobs`}` : '';
-    case 'check_failed':
     case 'check_warns':
+      return one.check === 'state lost' ? `Then: ${holdfast`alarms --acknowledge`}` : '';
+    case 'check_failed':
     case 'destination_away':
     case 'protected':
       return '';
@@ -298,7 +299,8 @@ const BECAUSE: Readonly<Record<Reason, string>> = {
   other: 'the last attempt failed',
 };
 
-function because(reason: Reason | null): string {
+/** Why, as a clause to follow a sentence without its full stop. */
+export function because(reason: Reason | null): string {
   return reason === null
     ? ''
     : reason === 'other'

@@ -7,15 +7,18 @@ export const NOTHING_SPECIAL: Pick<
   | 'alarms'
   | 'isEmptyExpected'
   | 'scarceBytes'
+  | 'measure'
   | 'sharesDisk'
   | 'onePlaces'
   | 'isOfSystem'
   | 'untestedSince'
 > = {
+  measure: async () => await Promise.resolve(),
   home: '/home/anna',
   alarms: () => [],
   isEmptyExpected: () => false,
   scarceBytes: () => null,
+  measure: async () => await Promise.resolve(),
   sharesDisk: () => false,
   onePlaces: () => [],
   isOfSystem: () => false,

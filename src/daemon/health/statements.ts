@@ -85,6 +85,11 @@ export function statementsOf(parts: StatementParts, known: Known): readonly Stat
   return ranked([...all, base]);
 }
 
+/** Whether the state cannot be written, which says more than how little room it has. */
+export function isUnwritten(checks: Known['checks']): boolean {
+  return checks.some(({ name, status }) => /^state(?: full| gone)?$/.test(name) && status === 'error');
+}
+
 /** Whether a time is in the future. */
 export function isAhead(at: number | null, nowMs: number): boolean {
   return at !== null && at - nowMs > CLOCK_SLACK_MS;
@@ -270,10 +275,12 @@ function standingStatements(scene: Scene): readonly Statement[] {
   if (overdue.length > 0) found.push(statement('overdue', withReason(overdue)));
   for (const meant of bySourceAndReason(failed, reasonOf))
     found.push(statement('last_failed', withReason(meant)));
-  if (leftOut.length > 0) found.push(
+  if (leftOut.length > 0)
+    found.push(
       statement('source_left_out', { ...scene.about(leftOut), to: [], job: leftOut[0]?.lastJob ?? null }),
     );
-  if (unprepared.length > 0) found.push(
+  if (unprepared.length > 0)
+    found.push(
       statement('command_failed', { ...scene.about(unprepared), job: unprepared[0]?.lastJob ?? null }),
     );
   if (unread.length > 0) found.push(unreadStatement(unread, scene));
@@ -329,9 +336,7 @@ function noteStatements(scene: Scene): readonly Statement[] {
         }),
       );
   }
-  // A full or read-only disk is reported by the check `state`.
-  const isWritten = !scene.known.checks.some(({ name, status }) => name === 'state' && status === 'error');
-  const scarce = isWritten ? scarceBytes() : null;
+  const scarce = isUnwritten(scene.known.checks) ? null : scarceBytes();
   if (scarce !== null) notes.push(statement('state_nearly_full', { figures: { free_bytes: scarce } }));
   for (const place of away) {
     const { name, directory } = place;
@@ -368,7 +373,12 @@ function noteStatements(scene: Scene): readonly Statement[] {
 }
 
 function isUnfit(path: string, { known, parts }: Scene): boolean {
-  const unfit = new Set<Reason | undefined>(['source_missing', 'source_silent', 'source_unfit', 'source_own']);
+  const unfit = new Set<Reason | undefined>([
+    'source_missing',
+    'source_silent',
+    'source_unfit',
+    'source_own',
+  ]);
   return (
     parts.alarms().some(({ source, kind }) => source === path && kind === 'empty') ||
     known.standings.some(

@@ -12,7 +12,7 @@ import type { Destinations } from '../places/destinations.ts';
 import { DiskSharing, type SameDisk } from '../places/disk-sharing.ts';
 import { onePlaces } from '../places/one-place.ts';
 import { sourceOf } from '../sources/configured-source.ts';
-import { StateRoom } from '../state/disk.ts';
+import type { StateRoom } from '../state/disk.ts';
 import { protectedSince, sinceKey } from './absence-watch.ts';
 import { goodKey } from './good-backups.ts';
 import type { StatusParts } from './status.ts';
@@ -26,16 +26,24 @@ export interface SurroundingsParts {
   readonly destinations: Destinations;
   readonly stateDirectory: string;
   readonly clock: Clock;
+  readonly room: Pick<StateRoom, 'look' | 'measure' | 'scarceBytes'>;
   /** Overrides what the system says. */
   readonly sameDisk?: SameDisk | undefined;
-  readonly freeBytes?: ((directory: string) => Promise<number | null>) | undefined;
   readonly trouble: (error: unknown) => void;
 }
 
 export interface Surroundings {
   readonly facts: Pick<
     StatusParts,
-    'home' | 'notes' | 'alarms' | 'scarceBytes' | 'sharesDisk' | 'onePlaces' | 'isOfSystem' | 'untestedSince'
+    | 'home'
+    | 'notes'
+    | 'alarms'
+    | 'scarceBytes'
+    | 'measure'
+    | 'sharesDisk'
+    | 'onePlaces'
+    | 'isOfSystem'
+    | 'untestedSince'
   >;
   /** To be called when settings come into force: drops notes about what they no longer have. */
   readonly follow: () => void;
@@ -48,7 +56,7 @@ export interface Surroundings {
 export function surroundingsOf(parts: SurroundingsParts): Surroundings {
   const { settings, jobs, notes, alarms } = parts;
   const disks = new DiskSharing({ ...parts, store: notes });
-  const room = new StateRoom(parts);
+  const { room } = parts;
   let same: readonly (readonly string[])[] = [];
   const lookForOnePlaces = (): void => {
     const { destinations } = parts;
@@ -65,6 +73,7 @@ export function surroundingsOf(parts: SurroundingsParts): Surroundings {
       notes,
       alarms: () => alarms.open(),
       scarceBytes: room.scarceBytes,
+      measure: room.measure,
       sharesDisk: disks.sharesDisk,
       onePlaces: () => same,
       isOfSystem: disks.isOfSystem,
@@ -75,12 +84,12 @@ export function surroundingsOf(parts: SurroundingsParts): Surroundings {
       forgetRemoved(notes, settings());
       disks.look();
       lookForOnePlaces();
-      room.look();
+      void room.look();
     },
     look() {
       disks.look();
       lookForOnePlaces();
-      room.look();
+      void room.look();
     },
     judged(jobId, outcome) {
       const job: Job | undefined = jobs.get(jobId);

@@ -164,9 +164,11 @@ export const overview = {
     source_empty: 'If it is a disk, mount it. If it is meant to be empty, confirm that in the alarm.',
     read_only: 'Mount it for writing. If nobody made it read-only, the disk may be failing.',
     no_permission: 'Check who owns the folder of the destination, and its permissions.',
-    foreign: 'Move these files away, or choose an empty folder as the destination, such as a new one below it.',
+    foreign:
+      'Move these files away, or choose an empty folder as the destination, such as a new one below it.',
     command: 'The log of the job has what the command printed. Fix the command.',
-    unscheduled: 'To back up now, choose “Back up now”. To do it regularly, give the source a schedule in the settings.',
+    unscheduled:
+      'To back up now, choose “Back up now”. To do it regularly, give the source a schedule in the settings.',
     other: 'The job says what went wrong.',
     /** Where no backup has failed, or several have for different reasons. */
     none: 'The jobs say what happened. To try again, choose “Back up now”.',

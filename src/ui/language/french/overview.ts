@@ -143,11 +143,14 @@ export const overview: Texts['overview'] = {
     source_own: 'Choisissez une autre source, et supprimez celle-ci.',
     source_unfit: 'Choisissez un dossier ou un fichier, et supprimez cette source.',
     source_empty: 'Si c’est un disque, montez-le. Si c’est vide à dessein, dites-le dans l’alerte.',
-    read_only: 'Montez-la en écriture. Si cela s’est produit tout seul, le disque est peut-être en fin de vie.',
+    read_only:
+      'Montez-la en écriture. Si cela s’est produit tout seul, le disque est peut-être en fin de vie.',
     no_permission: 'Vérifiez à qui appartient le dossier de la destination, et ses permissions.',
-    foreign: 'Déplacez ces fichiers, ou choisissez un dossier vide comme destination, par exemple un nouveau dossier en dessous.',
+    foreign:
+      'Déplacez ces fichiers, ou choisissez un dossier vide comme destination, par exemple un nouveau dossier en dessous.',
     command: 'Le journal de la tâche contient ce que la commande a affiché. Corrigez la commande.',
-    unscheduled: 'Pour sauvegarder maintenant, choisissez « Sauvegarder maintenant ». Pour le faire régulièrement, donnez une planification à la source dans les paramètres.',
+    unscheduled:
+      'Pour sauvegarder maintenant, choisissez « Sauvegarder maintenant ». Pour le faire régulièrement, donnez une planification à la source dans les paramètres.',
     other: 'La tâche dit ce qui n’a pas marché.',
     none: 'Les tâches disent ce qui s’est passé. Pour réessayer, lancez une sauvegarde.',
     paused: 'Les sauvegardes sont en pause. Reprenez-les.',
@@ -188,7 +191,7 @@ export const overview: Texts['overview'] = {
     },
     'state lost': {
       short: 'une base de données d’état endommagée a dû être remplacée',
-      todo: `Vos sauvegardes sont intactes. Des tâches, des alertes, une pause ou des accès à l’API peuvent manquer : vérifiez, puis confirmez en ligne de commande : ${holdfast`alarms --acknowledge`}`,
+      todo: `Vos sauvegardes sont intactes. Des tâches, des alertes, une pause ou des accès à l’API peuvent manquer : vérifiez, puis confirmez en ligne de commande : ${holdfast`alarms --acknowledge`}`,
     },
     state: {
       short: 'l’agent ne peut pas consigner ce qu’il fait',

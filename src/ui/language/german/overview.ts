@@ -139,9 +139,11 @@ export const overview: Texts['overview'] = {
     source_empty: 'Ist es eine Platte, hängen Sie sie ein. Soll es leer sein, bestätigen Sie das beim Alarm.',
     read_only: 'Hängen Sie es zum Schreiben ein. Kam das von selbst, ist die Platte vielleicht am Ende.',
     no_permission: 'Sehen Sie nach, wem der Ordner des Ziels gehört, und welche Rechte er hat.',
-    foreign: 'Verschieben Sie diese Dateien, oder wählen Sie einen leeren Ordner als Ziel, etwa einen neuen darunter.',
+    foreign:
+      'Verschieben Sie diese Dateien, oder wählen Sie einen leeren Ordner als Ziel, etwa einen neuen darunter.',
     command: 'Was der Befehl ausgab, steht im Protokoll des Auftrags. Berichtigen Sie den Befehl.',
-    unscheduled: '„Jetzt sichern“ sichert einmal. Damit es regelmäßig geschieht, geben Sie der Quelle in den Einstellungen einen Zeitplan.',
+    unscheduled:
+      '„Jetzt sichern“ sichert einmal. Damit es regelmäßig geschieht, geben Sie der Quelle in den Einstellungen einen Zeitplan.',
     other: 'Der Auftrag sagt, was schiefging.',
     none: 'Die Aufträge sagen, was geschah. „Jetzt sichern“ versucht es noch einmal.',
     paused: 'Die Sicherungen sind angehalten. Setzen Sie sie fort.',

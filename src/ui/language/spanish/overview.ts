@@ -140,9 +140,11 @@ export const overview: Texts['overview'] = {
     source_empty: 'Si es un disco, móntelo. Si debe estar vacío, indíquelo en la alarma.',
     read_only: 'Móntelo con escritura. Si ocurrió por sí solo, puede que el disco esté fallando.',
     no_permission: 'Revise de quién es la carpeta del destino y sus permisos.',
-    foreign: 'Mueva esos archivos, o elija como destino una carpeta vacía, por ejemplo una nueva dentro de ella.',
+    foreign:
+      'Mueva esos archivos, o elija como destino una carpeta vacía, por ejemplo una nueva dentro de ella.',
     command: 'El registro de la tarea contiene lo que mostró el comando. Corrija el comando.',
-    unscheduled: 'Para copiar ahora, elija «Hacer una copia ahora». Para hacerlo con regularidad, dé al origen una programación en la configuración.',
+    unscheduled:
+      'Para copiar ahora, elija «Hacer una copia ahora». Para hacerlo con regularidad, dé al origen una programación en la configuración.',
     other: 'La tarea indica qué falló.',
     none: 'Las tareas indican qué pasó. Para intentarlo de nuevo, inicie una copia.',
     paused: 'Las copias están en pausa. Reanúdelas.',
