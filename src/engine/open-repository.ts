@@ -347,8 +347,8 @@ const GONE = {
     'Check that the right drive is mounted there. If it was emptied on purpose, use another folder as the destination, such as a new one below it: backups start afresh there.',
   ],
   different: [
-    'was replaced by another one',
-    'Find out who replaced it. To use the other one, move it to another folder, and use that as the destination.',
+    'is not there: other backups are in its place',
+    'Plug in the right disk. If it is the right one, find out who replaced them. To use the other one, move it to another folder, and use that as the destination.',
   ],
 } as const;
 

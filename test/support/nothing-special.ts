@@ -13,7 +13,6 @@ export const NOTHING_SPECIAL: Pick<
   | 'isOfSystem'
   | 'untestedSince'
 > = {
-  measure: async () => await Promise.resolve(),
   home: '/home/anna',
   alarms: () => [],
   isEmptyExpected: () => false,
