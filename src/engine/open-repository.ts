@@ -228,8 +228,26 @@ async function openFor(
     return { repository, created, pretended: false, look, ...where, ...packs };
   } catch (error) {
     await place.close();
-    throw error;
+    throw ofDestination(error, destination.name, where.shown);
   }
+}
+
+/** Says whose passphrase is wrong: a notice of it is read where nothing else names the destination. */
+function ofDestination(error: unknown, name: string, shown: string): unknown {
+  const isPlain =
+    error instanceof RepositoryError &&
+    error.code === 'WRONG_PASSPHRASE' &&
+    error.details['slotsNotTried'] === undefined;
+  if (!isPlain) return error;
+  return new RepositoryError(
+    'WRONG_PASSPHRASE',
+    `The passphrase of the destination "${name}" does not open the repository at ${shown}`,
+    {
+      hint: 'Check that the right disk is mounted there. If the passphrase was changed, set the new one in the settings of the destination.',
+      details: error.details,
+      cause: error,
+    },
+  );
 }
 
 type ReadingSecret = Exclude<Secret, { readonly kind: 'write-only' }>;

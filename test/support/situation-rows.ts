@@ -222,7 +222,7 @@ export const RUNNING: readonly SituationRow[] = [
     says: { code: 'clock_behind', figures: { ahead_ms: 86_400_000 } },
   },
   {
-    what: 'The settings file has a mistake',
+    what: 'The settings file has a mistake, or was deleted',
     says: { code: 'check_warns', check: 'configuration', names: [] },
   },
   { what: 'The mail server refuses notices', says: { code: 'check_warns', check: 'notices', names: [] } },

@@ -195,8 +195,8 @@ export const overview = {
   checksTitle: 'Needs your attention',
   checks: {
     configuration: {
-      short: 'the configuration file has a mistake',
-      todo: `The last valid one stays in use. To find the mistake, run this: ${holdfast`config validate`}`,
+      short: 'the configuration file cannot be used',
+      todo: `The last valid one stays in use. To find out why, run this: ${holdfast`config validate`}`,
     },
     notices: {
       short: 'notices do not arrive',

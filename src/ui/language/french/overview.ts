@@ -174,8 +174,8 @@ export const overview: Texts['overview'] = {
   checksTitle: 'À regarder',
   checks: {
     configuration: {
-      short: 'le fichier de configuration contient une erreur',
-      todo: `La dernière version valable reste en vigueur. Pour savoir où est l’erreur : ${holdfast`config validate`}`,
+      short: 'le fichier de configuration est inutilisable',
+      todo: `La dernière version valable reste en vigueur. Pour savoir pourquoi : ${holdfast`config validate`}`,
     },
     notices: {
       short: 'les notifications n’arrivent pas',

@@ -167,8 +167,8 @@ export const overview: Texts['overview'] = {
   checksTitle: 'Bitte ansehen',
   checks: {
     configuration: {
-      short: 'die Konfigurationsdatei hat einen Fehler',
-      todo: `Die letzte gültige bleibt in Kraft. Wo der Fehler steckt, sagt: ${holdfast`config validate`}`,
+      short: 'die Konfigurationsdatei ist nicht zu gebrauchen',
+      todo: `Die letzte gültige bleibt in Kraft. Warum, sagt: ${holdfast`config validate`}`,
     },
     notices: {
       short: 'Nachrichten kommen nicht an',

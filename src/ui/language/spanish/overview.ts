@@ -168,8 +168,8 @@ export const overview: Texts['overview'] = {
   checksTitle: 'Requiere su atención',
   checks: {
     configuration: {
-      short: 'el archivo de configuración tiene un error',
-      todo: `Sigue en vigor la última versión válida. Esto indica dónde está el error: ${holdfast`config validate`}`,
+      short: 'el archivo de configuración no se puede usar',
+      todo: `Sigue en vigor la última versión válida. Esto indica por qué: ${holdfast`config validate`}`,
     },
     notices: {
       short: 'los avisos no llegan',
