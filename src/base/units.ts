@@ -115,7 +115,10 @@ function notADuration(text: string): RequestError {
   });
 }
 
-/** A duration for people, in its two largest units: `250ms`, `4.2s`, `2m5s`, `1h30m`, `3d4h`. */
+/**
+ * A duration for people, in its two largest units: `250ms`, `4.2s`, `2m5s`, `1h30m`, `3d4h`; above 60 days in months, and
+ * above two years in years.
+ */
 export function formatDuration(milliseconds: number): string {
   if (milliseconds < 0) return `-${formatDuration(-milliseconds)}`;
   const whole = Math.round(milliseconds);
@@ -127,8 +130,13 @@ export function formatDuration(milliseconds: number): string {
   if (seconds < 3600) return twoUnits(seconds, 60, 'm', 's');
   const minutes = Math.round(milliseconds / minute);
   if (minutes < 1440) return twoUnits(minutes, 60, 'h', 'm');
-  return twoUnits(Math.round(milliseconds / hour), 24, 'd', 'h');
+  const days = milliseconds / (24 * hour);
+  if (days <= 60) return twoUnits(Math.round(milliseconds / hour), 24, 'd', 'h');
+  return days < 2 * YEAR ? `${Math.round(days / (YEAR / 12))} months` : `${Math.round(days / YEAR)} years`;
 }
+
+/** Days. */
+const YEAR = 365.2425;
 
 function twoUnits(count: number, perLarge: number, large: string, small: string): string {
   const rest = count % perLarge;

@@ -2,7 +2,7 @@
  * The calls that the command line can make to a running agent over its local socket. Inputs and outputs are plain data.
  */
 import type { FullStatus, LogLine, PartnerStatus, SnapshotSummary } from '../jobs/agent.ts';
-import type { BackupOptions, Job, JobResult, JobStatus, JobType } from '../jobs/job.ts';
+import type { BackupOptions, Job, JobError, JobProblem, JobResult, JobStatus, JobType } from '../jobs/job.ts';
 
 export interface CredentialView {
   readonly api_key: string;
@@ -70,6 +70,34 @@ export interface NewWebdav {
   readonly password: string;
 }
 
+interface DoneBefore {
+  /** Of the repository in which it was done. */
+  readonly repository_id: string;
+  /** Milliseconds since 1970. */
+  readonly began_at: number;
+  readonly duration_ms: number;
+}
+
+/** What a command has done without the agent: a backup of one whole source, or a check. */
+export type DoneByCommand =
+  | (DoneBefore & {
+      readonly type: 'backup';
+      /** Absolute path. */
+      readonly source: string;
+      readonly snapshot_id: string;
+      readonly files: number;
+      readonly files_failed: number;
+      readonly bytes: number;
+      readonly problems: readonly JobProblem[];
+    })
+  | (DoneBefore & {
+      readonly type: 'check';
+      /** Share of all packs that were read, 0 to 1. */
+      readonly read_data: number;
+      /** Null when nothing is damaged. */
+      readonly damage: Pick<JobError, 'message' | 'details'> | null;
+    });
+
 type Nothing = Readonly<Record<string, never>>;
 
 /** Every call with its input and output. */
@@ -88,6 +116,8 @@ export interface ControlCalls {
     readonly in: { readonly destination: string; readonly read_data: number };
     readonly out: Job;
   };
+  /** Returns how many jobs were noted: none when the settings do not have that source or destination. */
+  readonly done_by_command: { readonly in: DoneByCommand; readonly out: number };
   readonly prune: { readonly in: { readonly destination: string }; readonly out: Job };
   readonly drill: {
     readonly in: { readonly destination: string; readonly files: number };

@@ -7,16 +7,17 @@ import type { ControlHandlers, PageAddress, RunningAgent } from '../control/call
 import type { Agent } from '../jobs/agent.ts';
 import type { Job } from '../jobs/job.ts';
 import type { Membership } from '../enrollment/membership.ts';
+import { type ByCommandParts, noteDone } from './jobs/by-command.ts';
 import type { Alarms } from './alarms/alarm-book.ts';
 import { destinationViews } from './places/reachability.ts';
-import type { Destinations } from './places/destinations.ts';
+import type { LostState } from './state/lost-state.ts';
 
-export interface ControlParts {
+export interface ControlParts extends ByCommandParts {
   readonly agent: Agent;
   readonly alarms: Alarms;
+  readonly lostState: Pick<LostState, 'acknowledge'>;
   readonly credentials: Credentials;
   readonly webdav: Webdav;
-  readonly destinations: Pick<Destinations, 'all' | 'repositoryId'>;
   readonly membership: Pick<Membership, 'enroll' | 'status' | 'leave'>;
   /** Makes an address of the agent's own page, with a one-time code. */
   readonly pageAddress: (user: number | null) => PageAddress;
@@ -42,6 +43,7 @@ export function controlHandlers(parts: ControlParts): ControlHandlers {
     backup: async ({ source, destination, options }) =>
       await agent.requestBackup({ source, destination: destination ?? undefined, options }, 'cli'),
     check: async (request) => await agent.submit({ type: 'check', ...request }, 'cli'),
+    done_by_command: async (done) => await Promise.resolve(noteDone(done, parts)),
     prune: async (request) => await agent.submit({ type: 'prune', ...request, apply_retention: true }, 'cli'),
     drill: async (request) => await agent.submit({ type: 'drill', ...request }, 'cli'),
     job: async ({ id, wait_ms: ms }, signal) =>
@@ -61,7 +63,10 @@ export function controlHandlers(parts: ControlParts): ControlHandlers {
     destinations: async () => await destinationViews(parts),
     snapshots: async ({ limit }) => await agent.snapshots({ limit }),
     alarms: async () => await Promise.resolve(alarms.open()),
-    acknowledge: async () => await Promise.resolve(alarms.acknowledge()),
+    acknowledge: async () => {
+      parts.lostState.acknowledge();
+      return await Promise.resolve(alarms.acknowledge());
+    },
     webdav: async () => await Promise.resolve(webdav.status()),
     turn_on_webdav: async () => await Promise.resolve(webdav.turnOn()),
     turn_off_webdav: async () => {

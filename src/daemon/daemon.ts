@@ -2,6 +2,7 @@
  * Builds the agent from its parts, each of which knows only those before it, and starts it. Disposing takes it apart in reverse.
  */
 import { tellAbsences } from './health/absence-watch.ts';
+import { GoneWatch } from './health/gone-watch.ts';
 import { tellOpenAlarms } from './alarms/alarm-reminder.ts';
 import type { Daemon, DaemonOptions } from './daemon-options.ts';
 import { layFoundation } from './foundation.ts';
@@ -11,6 +12,9 @@ import { openKnowledge } from './knowledge.ts';
 import { openSchedules } from './schedules.ts';
 import { serve } from './serving.ts';
 import { openWork } from './work.ts';
+
+/** Milliseconds in which backups that were missed begin. */
+const START_MS = 120_000;
 
 /** @throws {StateError} {ConfigError} when it cannot start */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
@@ -32,19 +36,32 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   schedules.scheduler.start();
   work.membership.start();
   knowledge.catalogs.updateAll();
-  const { config, settings, database, jobs, log, notes } = foundation;
+  const { config, settings, database, jobs, log, notes, clock } = foundation;
   const { notifier, surroundings, writing } = knowledge;
   const { ends, backups } = work;
+  const gone = new GoneWatch({ ...knowledge, clock, status: async () => await agent.fullStatus() });
+  let isStart = true;
   stack.use(
     keepHouse({
       ...foundation,
       ...knowledge,
-      looks: [() => writing.look(), () => backups.makeUp(), surroundings.look, () => notifier.look()],
+      looks: [
+        () => writing.look(),
+        () => backups.makeUp(),
+        surroundings.look,
+        async () => await gone.look(),
+        () => notifier.look(),
+      ],
       reminders: [
         () => ends.makeUp(),
-        async (signal) =>
-          await tellAbsences({ ...foundation, ...knowledge, state: { ...database, jobs } }, signal),
         () => tellOpenAlarms({ ...foundation, ...knowledge, settings: notes }),
+        async (signal) => {
+          // After a time switched off, the backups that were missed begin now, and end it.
+          if (isStart) await clock.sleep(START_MS, signal);
+          isStart = false;
+          const status = async () => await agent.fullStatus();
+          await tellAbsences({ ...foundation, ...knowledge, state: { ...database, jobs }, status }, signal);
+        },
       ],
     }),
   );

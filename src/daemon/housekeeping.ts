@@ -10,7 +10,7 @@ export interface HouseParts {
   readonly catalogs: Pick<Catalogs, 'rest' | 'lookAgain'>;
   readonly clock: Clock;
   /** Called every minute. */
-  readonly looks: readonly (() => void)[];
+  readonly looks: readonly (() => void | Promise<void>)[];
   /** Called at the start and every hour, one after the other: reminders for people. The signal aborts when the agent stops. */
   readonly reminders: readonly ((signal: AbortSignal) => void | Promise<void>)[];
   /** Overrides {@link returnSpareMemory}. */

@@ -1,4 +1,5 @@
 /** What an agent knows about its backups, and its notices: jobs, alarms, catalogs and the notifier. */
+import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { createJobBook } from '../jobs/job-book.ts';
 import { createMetrics } from '../notify/metrics.ts';
@@ -11,6 +12,8 @@ import { bringBackBackups } from './jobs/past-backups.ts';
 import { Catalogs } from './snapshots/catalogs.ts';
 import { DrillRecords } from './snapshots/drill-records.ts';
 import { readingWhenNeeded } from './snapshots/reading-when-needed.ts';
+import { LostState } from './state/lost-state.ts';
+import { StateRoom } from './state/disk.ts';
 import { StateWriting } from './state/writing.ts';
 
 export type Knowledge = Awaited<ReturnType<typeof openKnowledge>>;
@@ -20,7 +23,16 @@ export async function openKnowledge(foundation: Foundation, stack: AsyncDisposab
   const { redact } = redactor;
   const notifier = openNotifier({ ...foundation, redact });
   stack.defer(async () => await notifier.close());
-  const writing = new StateWriting({ stateDirectory, settings: notes, notifier, clock });
+  const room = new StateRoom(foundation);
+  const writing = new StateWriting({
+    stateDirectory,
+    settings: notes,
+    notifier,
+    clock,
+    isFull: room.isFull,
+    isGone: () => !existsSync(stateDirectory),
+  });
+  const lostState = new LostState({ lost: state.lost, notes, notifier, clock });
   const book = writing.watched(createJobBook(state, clock, redact));
   const alarms = new Alarms(notes, book, clock);
   const catalogs = stack.use(
@@ -36,11 +48,12 @@ export async function openKnowledge(foundation: Foundation, stack: AsyncDisposab
     notifier,
     metrics: createMetrics(foundation),
     writing,
+    lostState,
     book,
     alarms,
     catalogs,
     reading,
     drills: new DrillRecords(notes, clock),
-    surroundings: surroundingsOf({ ...foundation, alarms, holdings: () => catalogs.holdings }),
+    surroundings: surroundingsOf({ ...foundation, alarms, room, holdings: () => catalogs.holdings }),
   };
 }

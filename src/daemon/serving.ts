@@ -71,7 +71,7 @@ export async function serve(
 
 function statusParts(
   foundation: Foundation,
-  { writing, alarms, catalogs, notifier, surroundings }: Knowledge,
+  { writing, lostState, alarms, catalogs, notifier, surroundings }: Knowledge,
   { runner, watching, membership }: Work,
   scheduler: Schedules['scheduler'],
 ): StatusParts {
@@ -93,7 +93,7 @@ function statusParts(
     ...surroundings.facts,
     isEmptyExpected: (source) => alarms.isEmptyExpected(source),
     findings: () => [
-      ...[writing, alarms, watching, membership, catalogs].flatMap((part) => part.checks()),
+      ...[writing, lostState, alarms, watching, membership, catalogs].flatMap((part) => part.checks()),
       ...noticeChecks(notifier),
     ],
   };

@@ -4,9 +4,9 @@ import { isDamage, isFailedQuery, isFull, isHeld } from './database.ts';
 
 /**
  * `held`: another program has the database locked. `closed`: the database or its directory is not writable. `moved`:
- * the database is not where it was opened any more. `broken`: the system could not write for another reason.
+ * the database is not where it was opened any more. `gone`: its directory is not there any more. `broken`: the system could not write for another reason.
  */
-export type StateFailure = 'full' | 'held' | 'closed' | 'moved' | 'damaged' | 'broken';
+export type StateFailure = 'full' | 'held' | 'closed' | 'moved' | 'gone' | 'damaged' | 'broken';
 
 /** Undefined for an error that has nothing to do with the state. */
 export function stateFailureOf(error: unknown): StateFailure | undefined {
@@ -43,6 +43,8 @@ export function stateFailureText(
         what: `the database state.db was moved or removed from ${directory}`,
         hint: 'Start the agent again: it recovers what it needs from its journal.',
       };
+    case 'gone':
+      return { what: `${directory} is gone`, hint: 'Put it back, or mount its disk.' };
     case 'damaged':
       return {
         what: `the database state.db in ${directory} is damaged`,

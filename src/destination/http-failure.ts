@@ -114,7 +114,7 @@ export const TOO_LARGE: Meaning = {
 export const NOT_THE_STORE = meaning(
   'unreachable',
   'later',
-  'the answer is a web page, not from the store',
+  'something else answers, such as the sign-in page of a network',
   'Sign in to the network if it requires that, and check that no proxy answers instead of the store.',
 );
 
@@ -154,6 +154,11 @@ export function meaningOfStatus(status: number): Meaning {
       'Check the address and the region of the destination.',
     );
   return meaning('unsupported', 'never', `the store does not understand the request (${status})`, REPORT);
+}
+
+/** Whether that type of content is a page for people: no store answers with one. */
+export function isWebPage(type: string | undefined): boolean {
+  return /^(?:text\/html|application\/xhtml)/i.test(type ?? '');
 }
 
 export const SENSELESS = meaning(

@@ -84,13 +84,17 @@ function tell({ report }: JobParts, { severity, object, what, snapshots, filesTo
 /** @param refusal why the damaged packs could not be marked */
 function damaged(result: CheckReport, refusal?: Error): RepositoryError {
   const errors = result.findings.filter(({ severity }) => severity === 'error').length;
-  return new RepositoryError('CORRUPT_DATA', `The check found damage in ${errors} stored objects`, {
-    hint:
-      refusal === undefined
-        ? `A new backup of the sources stores missing data again, and "${holdfastThere`check`}" lists the affected files. Check the drive.`
-        : `Backups still rely on the damaged packs, which could not be marked (${refusal.message}): run "${holdfastElsewhere`check`}" on a machine that can change the repository. Check the drive.`,
-    details: { ...factsOf(result), errors },
-  });
+  return new RepositoryError(
+    'CORRUPT_DATA',
+    `The check found damage in ${errors} stored ${errors === 1 ? 'object' : 'objects'}`,
+    {
+      hint:
+        refusal === undefined
+          ? `A new backup of the sources stores missing data again, and "${holdfastThere`check`}" lists the affected files. Check the drive.`
+          : `Backups still rely on the damaged packs, which could not be marked (${refusal.message}): run "${holdfastElsewhere`check`}" on a machine that can change the repository. Check the drive.`,
+      details: { ...factsOf(result), errors },
+    },
+  );
 }
 
 function factsOf({ counts, durationMs, packsProven }: CheckReport): Record<string, number> {

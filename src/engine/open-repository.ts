@@ -228,8 +228,26 @@ async function openFor(
     return { repository, created, pretended: false, look, ...where, ...packs };
   } catch (error) {
     await place.close();
-    throw error;
+    throw ofDestination(error, destination.name, where.shown);
   }
+}
+
+/** Says whose passphrase is wrong: a notice of it is read where nothing else names the destination. */
+function ofDestination(error: unknown, name: string, shown: string): unknown {
+  const isPlain =
+    error instanceof RepositoryError &&
+    error.code === 'WRONG_PASSPHRASE' &&
+    error.details['slotsNotTried'] === undefined;
+  if (!isPlain) return error;
+  return new RepositoryError(
+    'WRONG_PASSPHRASE',
+    `The passphrase of the destination "${name}" does not open the repository at ${shown}`,
+    {
+      hint: 'Check that the right disk is mounted there. If the passphrase was changed, set the new one in the settings of the destination.',
+      details: error.details,
+      cause: error,
+    },
+  );
 }
 
 type ReadingSecret = Exclude<Secret, { readonly kind: 'write-only' }>;
@@ -347,8 +365,8 @@ const GONE = {
     'Check that the right drive is mounted there. If it was emptied on purpose, use another folder as the destination, such as a new one below it: backups start afresh there.',
   ],
   different: [
-    'was replaced by another one',
-    'Find out who replaced it. To use the other one, move it to another folder, and use that as the destination.',
+    'is not there: other backups are in its place',
+    'Plug in the right disk. If it is the right one, find out who replaced them. To use the other one, move it to another folder, and use that as the destination.',
   ],
 } as const;
 

@@ -207,14 +207,37 @@ function reasonOfSource(decision: Exclusion): string {
   return reasonOf(decision);
 }
 
+/** What rules left out of a source. */
+export interface LeftOutEntries {
+  count: number;
+  /** Reasons, each with the name of an entry. */
+  readonly examples: Map<string, ByteString>;
+  /** Whether all that was looked at is what Holdfast itself stores there. */
+  isOwnOnly: boolean;
+}
+
 /** The error that each entry of a source was left out separately, so that no file of it is backed up. */
-export function everythingLeftOut(source: ByteString, entries: number): SourceError {
+export function everythingLeftOut(
+  source: ByteString,
+  { count, examples, isOwnOnly }: LeftOutEntries,
+): SourceError {
+  if (isOwnOnly && examples.size > 0)
+    return new SourceError(
+      'SOURCE_LEFT_OUT',
+      `No file in the source ${shownPath(source)} was backed up: it holds nothing but the backups themselves`,
+      {
+        op: 'find source',
+        hint: 'Choose another source.',
+        details: { path: pathText(source) },
+      },
+    );
+  const named = [...examples].map(([reason, name]) => `${shownPath(name)}, as ${reason}`).join('; ');
   return new SourceError(
     'SOURCE_LEFT_OUT',
-    `No file in the source ${shownPath(source)} was backed up: the rules exclude everything in it (${entries === 1 ? 'one entry' : `${entries} entries`})`,
+    `No file in the source ${shownPath(source)} was backed up: the rules exclude everything in it (${count === 1 ? 'one entry' : `${count} entries`})${named === '' ? '' : `: ${named}`}`,
     {
       op: 'find source',
-      hint: 'To back it up, change the rules.',
+      hint: 'To back it up, change these rules.',
       details: { path: pathText(source) },
     },
   );

@@ -88,6 +88,8 @@ export function sentenceOf(said: Statement, checks: readonly StatusCheck[], nowM
     case 'name_claimed':
       return `Write-only key ${number('write_only_key')} stored a backup in the name of ${names}, for which others store too.`;
     case 'destination_gone':
+      if (figures['empty'] === 1)
+        return `Not protected: the backups of ${names} are not at ${to}: the folder is empty.`;
       return `Not protected: the folder of ${to} is gone, and so are the backups in it.`;
     case 'damaged':
       return `Not protected: the last check of ${to} found damage, and some backups there may not be restorable.`;
@@ -142,8 +144,14 @@ function firstPreface({ figures }: Statement): string {
   return `${figures['earlier'] === 1 ? EARLIER : 'Not protected yet: '}the first backup`;
 }
 
-/** What to do about a statement, where its sentence does not say so; empty where there is nothing to do. */
-export function adviceOf(one: Statement): string {
+/** Where the sources go. */
+type Pairs = readonly { readonly path: string; readonly destination: string }[];
+
+/**
+ * What to do about a statement, where its sentence does not say so; empty where there is nothing to do.
+ * @param pairs for commands that name a source and its destination
+ */
+export function adviceOf(one: Statement, pairs: Pairs = []): string {
   const { code, reason, files, paths, before } = one;
   const back = (to: RestoreTo): string => wayBack(before, paths[0] ?? '', to);
   switch (code) {
@@ -156,7 +164,7 @@ export function adviceOf(one: Statement): string {
         ? `Older snapshots are kept. If it is a disk, mount it. If it was deleted, restore it ${back('in-place')}, or, if this was intended, stop backing it up: ${holdfast`sources remove DIR`}`
         : `Older snapshots are kept. If it is a disk, mount it. If the files were deleted, restore them ${back('in-place')}, or, if this was intended: ${holdfast`alarms --acknowledge`}`;
     case 'source_left_out':
-      return `${hasOlder(one) ? 'Older snapshots are kept. ' : ''}The job names the rule: ${holdfast`jobs`}. Change the rule, or remove the source.`;
+      return `${hasOlder(one) ? 'Older snapshots are kept. ' : ''}The job names the rules: ${jobCommand(one)}. Change them, or remove the source. The next backup clears this warning.`;
     case 'source_unreadable':
       return `Older snapshots are kept. Give Holdfast permission to read the files, or restore them elsewhere ${back('beside')}, or, if this was intended: ${holdfast`alarms --acknowledge`}`;
     case 'files_rewritten':
@@ -165,24 +173,26 @@ export function adviceOf(one: Statement): string {
     case 'name_claimed':
       return `It does not count as a backup of that machine. The alarm says what to do: ${holdfast`alarms`}. If the machine has moved to that key: ${holdfast`alarms --acknowledge`}`;
     case 'command_failed':
-      return `What it prepares, such as a database dump, may be missing from that backup, or old. What it starts again may still be stopped. The job has what it printed: ${holdfast`jobs ID --log`}`;
+      return `What it prepares, such as a database dump, may be missing from that backup, or old. What it starts again may still be stopped. The job has what it printed: ${holdfast`jobs ${one.job ?? 'ID'} --log`}`;
     case 'files_unread':
       return files.length === 0
-        ? `The job names them: ${holdfast`jobs`}`
+        ? `The job names them: ${jobCommand(one)}`
         : `Give yourself permission to read what is missing, leave it out (${holdfast`sources exclude FILE`}), or accept it (${holdfast`sources accept FILE`}). The next backup clears this warning.`;
     case 'damaged':
       return `Check the drive, back up again, which stores missing data again, then run another check. If it still finds damage, remove the snapshots it names: ${holdfast`forget ID`}`;
     case 'drill_failed':
       return 'Run a check that reads all data and back up again, then run another drill.';
     case 'destination_gone':
+      if (one.figures['empty'] === 1)
+        return `If it is another disk, plug in the right one. If the backups were deleted, start again in another folder: ${holdfast`destinations add NAME LOCATION --default`}`;
       return `Put the folder back, or choose another destination: ${holdfast`destinations add NAME LOCATION --default`}`;
     case 'last_failed':
     case 'never_backed_up':
     case 'overdue':
       if (one.figures['paused'] === 1) return `Backups are paused. To resume: ${holdfast`resume`}`;
       return reason === null
-        ? `The jobs say what happened: ${holdfast`jobs`}. To back up now: ${holdfast`backup DIR`}`
-        : adviceAgainst(reason);
+        ? `The jobs say what happened: ${holdfast`jobs`}. To back up now: ${backupCommand(one, pairs)}`
+        : adviceAgainst(reason, one, pairs);
     case 'check_undone':
     case 'drill_undone':
     case 'prune_failed':
@@ -204,8 +214,9 @@ export function adviceOf(one: Statement): string {
       return `Restore a file you know, and look at it: ${holdfast`restore latest FILE --target DIR`}`;
     case 'first_backup_runs':
       return one.figures['waits'] === 1 ? `The job says what it is waiting for: ${holdfast`jobs`}` : '';
-    case 'check_failed':
     case 'check_warns':
+      return one.check === 'state lost' ? `Then: ${holdfast`alarms --acknowledge`}` : '';
+    case 'check_failed':
     case 'destination_away':
     case 'protected':
       return '';
@@ -217,7 +228,22 @@ function hasOlder({ since, figures }: Statement): boolean {
   return since !== null || figures['files_before'] !== undefined;
 }
 
-function adviceAgainst(reason: Reason): string {
+/** One snapshot has one source, so a command is given only for one; with several, for each its own. */
+function backupCommand({ paths, to }: Statement, pairs: Pairs): string {
+  const meant = pairs.filter(
+    ({ path, destination }) => paths.includes(path) && (to.length === 0 || to.includes(destination)),
+  );
+  const commands = meant.map(({ path, destination }) =>
+    destination === 'default' ? holdfast`backup ${path}` : holdfast`backup -r ${destination} ${path}`,
+  );
+  return commands.length === 0 || commands.length > 3 ? holdfast`backup -r NAME DIR` : commands.join(' and ');
+}
+
+function jobCommand({ job }: Statement): string {
+  return job === null || job === undefined ? holdfast`jobs` : holdfast`jobs ${job}`;
+}
+
+function adviceAgainst(reason: Reason, one: Statement, pairs: Pairs): string {
   switch (reason) {
     case 'away':
       return 'Plug in the disk, or mount it.';
@@ -230,7 +256,7 @@ function adviceAgainst(reason: Reason): string {
     case 'locked_out':
       return 'Set the right passphrase in the settings of the destination. The recovery kit of the computer that made the backups there has it.';
     case 'no_secret':
-      return `The job says which one, and what to do: ${holdfast`jobs`}`;
+      return `The job says which one, and what to do: ${jobCommand(one)}`;
     case 'denied':
       return 'Check the credentials in the settings.';
     case 'unreachable':
@@ -246,8 +272,18 @@ function adviceAgainst(reason: Reason): string {
       return `Choose another source, and remove this one: ${holdfast`sources remove DIR`}`;
     case 'source_empty':
       return `If it is a disk, mount it. If it is supposed to be empty: ${holdfast`alarms --acknowledge`}`;
+    case 'read_only':
+      return 'Mount it for writing. If nobody made it read-only, the disk may be failing.';
+    case 'no_permission':
+      return 'Check who owns the folder of the destination, and its permissions.';
+    case 'foreign':
+      return 'Move these files away, or choose an empty folder as the destination, such as a new one below it.';
+    case 'command':
+      return `Fix the command. The log of the job has what it printed: ${holdfast`jobs ${one.job ?? 'ID'} --log`}`;
+    case 'unscheduled':
+      return `To back up now: ${backupCommand(one, pairs)}. To do it regularly, give the source a schedule: ${holdfast`config get sources`}`;
     case 'other':
-      return `The job says what went wrong: ${holdfast`jobs`}`;
+      return `The job says what went wrong: ${jobCommand(one)}`;
   }
 }
 
@@ -266,10 +302,16 @@ const BECAUSE: Readonly<Record<Reason, string>> = {
   source_own: 'Holdfast does not back up the folders that it stores in',
   source_unfit: 'a source of this kind cannot be backed up',
   source_empty: 'the source is empty',
+  read_only: 'the destination is read-only',
+  no_permission: 'Holdfast does not have permission to use the destination',
+  foreign: 'files of another program are at the destination',
+  command: 'the command before it failed',
+  unscheduled: 'nothing starts its backups: its schedule is off',
   other: 'the last attempt failed',
 };
 
-function because(reason: Reason | null): string {
+/** Why, as a clause to follow a sentence without its full stop. */
+export function because(reason: Reason | null): string {
   return reason === null
     ? ''
     : reason === 'other'

@@ -67,6 +67,12 @@ export const REASONS = [
   'source_own',
   'source_unfit',
   'source_empty',
+  'read_only',
+  'no_permission',
+  'foreign',
+  'command',
+  /** Nothing starts the backups of the source. */
+  'unscheduled',
   'other',
 ] as const;
 export type Reason = (typeof REASONS)[number];
@@ -94,6 +100,8 @@ export interface StatementFacts {
   readonly check: string | null;
   /** Which of the things that the check can say it says; null where its name tells. */
   readonly checkCode: PartnerCheckCode | null;
+  /** Id of the job that says more; missing where no single one does. */
+  readonly job?: string | null;
   /** The last snapshot from before the event of an alarm; null when it is unknown, and for other statements. */
   readonly before: SnapshotPlace | null;
 }

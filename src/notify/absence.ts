@@ -58,13 +58,18 @@ function absenceKey({ source, destination }: ProtectedSource): string {
   return JSON.stringify([source, destination]);
 }
 
-export function absenceNotice({ source, destination, lastGoodAt, days }: Absence, host: string): NoticeFacts {
+/** @param known what the headline says about it: why, as a clause, and what to do */
+export function absenceNotice(
+  { source, destination, lastGoodAt, days }: Absence,
+  host: string,
+  known: { readonly because: string; readonly advice: string },
+): NoticeFacts {
   const age = days === 1 ? '1 day' : `${days} days`;
   const what =
     lastGoodAt === null
-      ? `${source} has never been backed up to ${destination}, although a backup has been due for ${age}.`
-      : `The last good backup of ${source} to ${destination} is ${age} old (from ${zonedTime(lastGoodAt)}).`;
-  const text = `${what} Check that the agent runs, that the schedule is not off or paused, and that the destination can be reached.`;
+      ? `${source} has never been backed up to ${destination}, although a backup has been due for ${age}`
+      : `The last good backup of ${source} to ${destination} is ${age} old (from ${zonedTime(lastGoodAt)})`;
+  const text = `${what}${known.because}. ${known.advice}`.trimEnd();
   return { kind: 'absence', host, source, destination, text };
 }
 

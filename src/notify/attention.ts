@@ -58,6 +58,7 @@ export function createAttention(book?: ToldBook): Attention {
       case 'restore.failed':
       // The caller limits the repetitions itself, and knows when the trouble has ended meanwhile.
       case 'state.failed':
+      case 'destination.gone':
         return true;
       case 'backup.started':
         return false;

@@ -58,6 +58,7 @@ function signalOf({ kind, job, stillFailing }: Notice): string {
     case 'alarm':
     case 'absence':
     case 'state.failed':
+    case 'destination.gone':
       return '/fail';
     case 'restore.completed':
     case 'restore.failed':

@@ -16,6 +16,7 @@ export type NoticeKind =
   | 'alarm'
   | 'absence'
   | 'state.failed'
+  | 'destination.gone'
   /** Stands for several that were held during the quiet hours. */
   | 'held'
   | 'test';
@@ -83,6 +84,7 @@ const SEVERITY: Readonly<Record<NoticeKind, Severity>> = {
   alarm: 'bad',
   absence: 'bad',
   'state.failed': 'bad',
+  'destination.gone': 'bad',
   held: 'attention',
   test: 'good',
 };
@@ -100,6 +102,7 @@ const TITLE: Readonly<Record<NoticeKind, string>> = {
   alarm: 'Something unusual happened to the files',
   absence: 'There is no recent backup',
   'state.failed': 'The agent cannot record backups',
+  'destination.gone': 'Backups are gone',
   held: 'What happened during the quiet hours',
   test: 'Test message',
 };

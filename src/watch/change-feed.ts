@@ -26,7 +26,8 @@ export type Changes =
   | { readonly kind: 'paths'; readonly paths: readonly ByteString[]; readonly since: number }
   | { readonly kind: 'unknown'; readonly reason: string };
 
-export type WatchState = 'starting' | 'watching' | 'polling' | 'lost' | 'closed';
+/** `absent`: the source is not there, so nothing can be watched. */
+export type WatchState = 'starting' | 'watching' | 'polling' | 'lost' | 'absent' | 'closed';
 
 /** One way of learning about changes. */
 export interface ChangeFeed {

@@ -124,7 +124,7 @@ class WatchedSource implements SourceWatcher, ChangeSink {
 
   get state(): WatchState {
     if (this.#ended.signal.aborted) return 'closed';
-    return this.#root.kind === 'absent' ? 'lost' : this.#feed.state;
+    return this.#root.kind === 'absent' ? 'absent' : this.#feed.state;
   }
 
   get directories(): number {

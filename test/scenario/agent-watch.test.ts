@@ -286,7 +286,7 @@ describe('a source is unknown', () => {
     const { root, outside, watcher } = watched;
     renameSync(root, join(outside, 'away'));
     expect(watched.taken()[0]).toContain('[');
-    expect(watcher.state).toBe('lost');
+    expect(watcher.state).toBe('absent');
     expect(watched.lost.at(-1)).toContain('removed or unmounted');
     mkdirSync(root);
     fill(root);

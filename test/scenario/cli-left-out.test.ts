@@ -22,7 +22,9 @@ describe('a source', () => {
       await place.expectRun(['backup', '--json', ...words, place.source]);
     expect(last(await backUp())).toMatchObject({ sources_left_out: [], sources_emptied: [] });
     const byPatterns = await backUp('-e', '*');
-    expect(byPatterns.stderr).toContain('the rules exclude everything in it (2 entries)');
+    expect(byPatterns.stderr).toContain(
+      "the rules exclude everything in it (2 entries): a, as it matches the pattern '*' from --exclude",
+    );
     expect(last(byPatterns)).toMatchObject({ sources_left_out: [place.source] });
     await place.write({ '.nobackup': '' });
     const byMarker = await backUp('--exclude-if-present', '.nobackup');

@@ -275,6 +275,14 @@ export const SITUATIONS: readonly Situation[] = [
     },
   },
   {
+    name: 'The repository was emptied, and another destination has good backups',
+    async arrange(site) {
+      await begin(site, ['usb', 'nas']);
+      for (const name of readdirSync(place(site))) rmSync(join(place(site), name), { recursive: true });
+      await backUp(site);
+    },
+  },
+  {
     name: 'Most files of a source disappeared',
     async arrange(site) {
       manyFiles(site, 200);
@@ -404,6 +412,13 @@ export const SITUATIONS: readonly Situation[] = [
     },
   },
   {
+    name: 'The schedule of a source is off, nothing watches it, and days have passed',
+    async arrange(site) {
+      await begin(site, ['usb'], { schedule: 'off' });
+      site.clock.set(3 * DAY);
+    },
+  },
+  {
     name: 'A destination was removed after a backup to it failed',
     async arrange(site) {
       writeFileSync(place(site, 'nas'), 'a file');
@@ -511,6 +526,14 @@ export const SITUATIONS: readonly Situation[] = [
     async arrange(site) {
       await begin(site);
       site.freeBytes = 20_000_000;
+      site.clock.skip(2 * MINUTE);
+    },
+  },
+  {
+    name: 'The disk of the state directory is full',
+    async arrange(site) {
+      await begin(site);
+      site.freeBytes = 0;
       site.clock.skip(2 * MINUTE);
     },
   },

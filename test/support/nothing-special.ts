@@ -7,6 +7,7 @@ export const NOTHING_SPECIAL: Pick<
   | 'alarms'
   | 'isEmptyExpected'
   | 'scarceBytes'
+  | 'measure'
   | 'sharesDisk'
   | 'onePlaces'
   | 'isOfSystem'
@@ -17,6 +18,7 @@ export const NOTHING_SPECIAL: Pick<
   alarms: () => [],
   isEmptyExpected: () => false,
   scarceBytes: () => null,
+  measure: async () => await Promise.resolve(),
   sharesDisk: () => false,
   onePlaces: () => [],
   isOfSystem: () => false,

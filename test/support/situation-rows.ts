@@ -49,7 +49,12 @@ export const PLACES: readonly SituationRow[] = [
   },
   {
     what: 'The folder of the destination was emptied, or is a mount point without its disk',
-    says: failed('emptied'),
+    says: { code: 'destination_gone', to: ['usb'], since: RECENT, figures: { empty: 1 } },
+    error: { code: 'DESTINATION_ERROR', details: { reason: 'empty' } },
+  },
+  {
+    what: 'The same, and the source has good backups at another destination',
+    says: { ...failed('emptied'), to: ['usb'] },
     error: { code: 'DESTINATION_ERROR', details: { reason: 'empty' } },
   },
   {
@@ -64,17 +69,22 @@ export const PLACES: readonly SituationRow[] = [
   },
   {
     what: 'The destination is read-only',
-    says: failed('other'),
+    says: failed('read_only'),
     error: { code: 'DESTINATION_ERROR', details: { errno: 'EROFS' } },
   },
   {
     what: 'The folder of the destination belongs to somebody else',
-    says: failed('other'),
+    says: failed('no_permission'),
     error: { code: 'DESTINATION_ERROR', details: { errno: 'EACCES' } },
   },
   {
-    what: 'Files of another program are in the folder, or a newer Holdfast made the repository',
-    says: never('other'),
+    what: 'Files of another program are in the folder',
+    says: never('foreign'),
+    error: { code: 'DESTINATION_ERROR', details: { found: 'notes.txt' } },
+  },
+  {
+    what: 'A newer Holdfast made the repository',
+    says: failed('other'),
     error: { code: 'DESTINATION_ERROR' },
   },
   {
@@ -137,11 +147,23 @@ export const SOURCES: readonly SituationRow[] = [
   {
     what: 'A source was never there',
     says: never('source_missing'),
-    error: { code: 'INVALID_SOURCE' },
+    error: { code: 'INVALID_SOURCE', details: { reason: 'not_found' } },
   },
-  { what: 'A source is a device, a pipe or a file system that stores nothing', says: failed('source_unfit') },
-  { what: 'A source lies where backups are stored', says: failed('source_own') },
-  { what: 'The server of a mounted source does not answer', says: failed('source_silent') },
+  {
+    what: 'A source is a device, a pipe or a file system that stores nothing',
+    says: failed('source_unfit'),
+    error: { code: 'INVALID_SOURCE', details: { reason: 'unsupported_type' } },
+  },
+  {
+    what: 'A source lies where backups are stored',
+    says: failed('source_own'),
+    error: { code: 'INVALID_SOURCE', details: { reason: 'inside_repository' } },
+  },
+  {
+    what: 'The server of a mounted source does not answer',
+    says: failed('source_silent'),
+    error: { code: 'INVALID_SOURCE', details: { reason: 'not_answering' } },
+  },
   { what: 'The exclude rules leave out everything in a new source', says: { code: 'source_left_out' } },
   {
     what: 'They do so in a source that was backed up before',
@@ -161,7 +183,7 @@ export const SOURCES: readonly SituationRow[] = [
   },
   {
     what: 'The command before the backup fails or takes too long',
-    says: failed('other'),
+    says: failed('command'),
     error: { code: 'HOOK_FAILED' },
   },
   {
@@ -186,6 +208,10 @@ export const RUNNING: readonly SituationRow[] = [
   { what: 'Backups are paused', says: { code: 'paused', since: RECENT } },
   { what: 'Backups have been paused for days', says: late(null, { paused: 1 }) },
   {
+    what: 'The schedule of a source is off, nothing watches it, and days have passed',
+    says: late('unscheduled'),
+  },
+  {
     what: 'A job was killed three times',
     says: failed('other'),
     error: { code: 'JOB_INTERRUPTED' },
@@ -200,7 +226,7 @@ export const RUNNING: readonly SituationRow[] = [
     says: { code: 'clock_behind', figures: { ahead_ms: 86_400_000 } },
   },
   {
-    what: 'The settings file has a mistake',
+    what: 'The settings file has a mistake, or was deleted',
     says: { code: 'check_warns', check: 'configuration', names: [] },
   },
   {
@@ -227,6 +253,18 @@ export const RUNNING: readonly SituationRow[] = [
   {
     what: 'The state directory cannot be written',
     says: { code: 'check_failed', check: 'state', names: [] },
+  },
+  {
+    what: 'The disk of the state directory is full',
+    says: { code: 'check_failed', check: 'state full', names: [] },
+  },
+  {
+    what: 'The state directory is gone while the agent runs',
+    says: { code: 'check_failed', check: 'state gone', names: [] },
+  },
+  {
+    what: 'The database of the agent was damaged, and has been rebuilt',
+    says: { code: 'check_warns', check: 'state lost', names: [] },
   },
   {
     what: 'The disk of the state directory is nearly full',

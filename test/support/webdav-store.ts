@@ -14,6 +14,8 @@ export interface DavAnswer {
   readonly status: number;
   readonly text?: string;
   readonly location?: string;
+  /** The type of its content. */
+  readonly type?: string;
   /** Which part of the object it is. */
   readonly range?: string;
 }
@@ -74,11 +76,11 @@ async function respond(
     request.socket.destroy();
     return;
   }
-  const { status, text = '', location, range } = answer;
+  const { status, text = '', location, range, type } = answer;
   const body = Buffer.from(text, 'latin1');
   response.writeHead(status, {
     'content-length': body.length,
-    'content-type': status === 207 ? 'application/xml' : 'application/octet-stream',
+    'content-type': type ?? (status === 207 ? 'application/xml' : 'application/octet-stream'),
     ...(location === undefined ? {} : { location }),
     ...(range === undefined ? {} : { 'content-range': range }),
   });

@@ -120,7 +120,10 @@ describe('in the middle of a backup, a directory', () => {
     site.clock.skip(MINUTE_MS);
     expect(await site.ended(id)).toMatchObject({
       status: 'failed',
-      error: { code: 'DESTINATION_ERROR', message: expect.stringContaining('was replaced by another one') },
+      error: {
+        code: 'DESTINATION_ERROR',
+        message: expect.stringContaining('other backups are in its place'),
+      },
     });
     expect(namesBelow(disk)).toEqual(before);
     renameSync(disk, other);

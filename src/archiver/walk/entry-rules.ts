@@ -38,6 +38,16 @@ export interface FoundEntry {
 /** Makes the rules for one source root, once its stat is known. */
 export type ExcluderFor = (root: ByteString, kind: SourceKind, device: number) => Excluder;
 
+/** The decision of the rules about an entry that is no named source. */
+export function decisionOn(
+  { name, kind, stat }: Pick<FoundEntry, 'name' | 'kind' | 'stat'>,
+  { excluder, scope }: Pick<RulesInside, 'excluder' | 'scope'>,
+): Decision | undefined {
+  const plainKind = kind === 'file' || kind === 'directory' ? kind : 'other';
+  const ownPlace = kind === 'directory' ? excluder?.ownPlace(stat) : undefined;
+  return ownPlace ?? scope?.decide(name, plainKind, stat.size, Number(stat.dev));
+}
+
 /**
  * @param scope the rules of the directory that contains the entry
  * @returns undefined when the entry is left out
@@ -55,9 +65,7 @@ export function takeEntry(
     inside = { excluder: own, scope: undefined, node: below };
     decision = (kind === 'directory' && own.ownPlace(stat)) || own.rootDecision;
   } else {
-    const plainKind = kind === 'file' || kind === 'directory' ? kind : 'other';
-    const ownPlace = kind === 'directory' ? excluder?.ownPlace(stat) : undefined;
-    decision = ownPlace ?? scope?.decide(name, plainKind, stat.size, Number(stat.dev));
+    decision = decisionOn({ name, kind, stat }, { excluder, scope });
   }
   if (decision?.excluded === false && decision.descend) return { descend: true, inside };
   if (below !== undefined)

@@ -1,7 +1,7 @@
 import type { ByteString } from '../../base/byte-path.ts';
 import type { OmittedKind } from '../../format/omission.ts';
 import { MAX_DEPTH, type DirectoryEntry, type Entry, type EntryMetadata } from '../../format/tree.ts';
-import { takeEntry, type TakenEntry } from './entry-rules.ts';
+import { decisionOn, takeEntry, type TakenEntry } from './entry-rules.ts';
 import { shownPath } from '../../exclude/decision.ts';
 import { lookAt, tellError } from './entry-look.ts';
 import type { Excluder } from '../../exclude/excluder.ts';
@@ -112,7 +112,7 @@ export class EntryTaking {
     const taken = takeEntry({ name, path, kind, stat, node }, { excluder, scope }, excluderFor);
     if (taken === undefined) {
       const { notes, ruleFiles, outcomes } = this.#parts;
-      outcomes.entryLeftOut(excluder);
+      outcomes.entryLeftOut(excluder, name, () => decisionOn({ name, kind, stat }, { excluder, scope }));
       if (notes !== undefined && kind === 'file' && ruleFiles.has(name)) notes.hiddenRules = true;
       to.nothing(old !== undefined);
       return;
@@ -193,7 +193,13 @@ export class EntryTaking {
     };
     if (!descend || this.#visit.depth >= MAX_DEPTH - 2) {
       if (descend) tally.problem(path, 'TOO_DEEP', `directories are nested deeper than ${MAX_DEPTH}`);
-      else outcomes.entryLeftOut(this.#visit.inside.excluder);
+      else
+        outcomes.entryLeftOut(this.#visit.inside.excluder, met.name, () =>
+          decisionOn(
+            { name: met.name, kind: 'directory', stat },
+            { ...this.#visit.inside, scope: met.scope },
+          ),
+        );
       new PendingDirectory(this.#parts.storeChunk, undefined, completed).listed();
       return;
     }

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { StateError } from '../../base/errors.ts';
+import { HoldfastError, StateError } from '../../base/errors.ts';
 import { holdfast } from '../../base/holdfast-command.ts';
 import { formatBytes, formatDuration, localTime } from '../../base/units.ts';
 import { DEFAULT_DESTINATION, EMBEDDED_DESTINATION } from '../../config/effective-settings.ts';
@@ -54,7 +54,8 @@ async function askIfRunning(context: Context): Promise<FullStatus | undefined> {
 }
 
 /** Reports that no agent is running. There may be backups made by hand nevertheless: `holdfast snapshots` lists them. */
-async function showAbsent(options: OutputOptions, { out, env }: Context): Promise<void> {
+async function showAbsent(options: OutputOptions, context: Context): Promise<void> {
+  const { out, env } = context;
   const elsewhere = await forMachineService(['status'], env);
   const sentence =
     elsewhere === undefined
@@ -72,11 +73,28 @@ async function showAbsent(options: OutputOptions, { out, env }: Context): Promis
       ? ((await whyItCannotRun(directory)) ?? (await whyItIsRefused(directory)))
       : undefined;
   if (obstacle !== undefined) await out.line(printable(obstacle));
+  else if (elsewhere === undefined) await showTakenPort(context);
   await out.line(
     elsewhere === undefined
       ? `Start it with: ${holdfast`start`} (or whenever the machine starts: ${installCommand(env)})`
       : `See its status with: ${printable(elsewhere)}`,
   );
+}
+
+/** An agent cannot start while another program has its port. */
+async function showTakenPort(context: Context): Promise<void> {
+  const [{ settingsOnce }, { checkPort }] = await Promise.all([
+    import('../places/settings-file.ts'),
+    import('../doctor/agent.ts'),
+  ]);
+  try {
+    const { port } = (await settingsOnce(context)).listen;
+    const { status, message, hint } = await checkPort(port, undefined);
+    if (status === 'error') await context.out.line(printable(`It cannot run now: ${message}. ${hint}`));
+  } catch (error) {
+    // Settings that cannot be read are told by the start.
+    if (!(error instanceof HoldfastError)) throw error;
+  }
 }
 
 async function show(status: FullStatus, context: Context): Promise<void> {
@@ -189,7 +207,7 @@ function next(at: number | null): string {
   return at === null ? '' : localTime(at);
 }
 
-type Shown = Pick<FullStatus, 'statements' | 'checks' | 'config'>;
+type Shown = Pick<FullStatus, 'statements' | 'checks' | 'config'> & Partial<Pick<FullStatus, 'sources'>>;
 
 export function statusLines(
   status: Shown,
@@ -200,7 +218,7 @@ export function statusLines(
   const style = { good: styles.green, warning: styles.yellow, bad: styles.red };
   const lines = [style[level](styles.bold(printable(`${sentence}${moreOf(headline)}`)))];
   const tell = (one: Statement): void => {
-    const advice = adviceOf(one);
+    const advice = adviceOf(one, status.sources);
     if (advice !== '') lines.push(printable(`  ${advice}`));
     if (one.check === 'configuration' && status.config.error !== null)
       lines.push(printable(`  ${status.config.error}`));

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { holdfast } from '../../base/holdfast-command.ts';
 import { Scout } from '../../archiver/source/scout.ts';
+import { tellOfBackup } from '../agent/tell-agent.ts';
 import { makeDirectories } from '../../base/make-directories.ts';
 import { requireOwnTags } from '../../base/job-tag.ts';
 import { keepHeapSmall } from '../../base/small-heap.ts';
@@ -89,7 +90,7 @@ export function define(command: Command, context: Context): void {
     requireOwnTags(commaList(options.tag));
     const stream = streamSource(options, words, context);
     if (stream === undefined) {
-      await backUpFiles(words, patterns, options, context);
+      await backUpFiles(words, patterns, { ...options, isWhole: isWhole(command) }, context);
       return;
     }
     requireStreamOptions(command);
@@ -112,7 +113,7 @@ async function requireState({ env }: Context): Promise<void> {
 async function backUpFiles(
   words: readonly string[],
   given: readonly GivenPattern[],
-  options: BackupOptions,
+  options: BackupOptions & { readonly isWhole: boolean },
   context: Context,
 ): Promise<void> {
   if (words.length === 0)
@@ -133,8 +134,11 @@ async function backUpFiles(
       const request = { ...common(repository, options), sources: paths, named, exclude, parent, scout };
       if (options.dryRun === true) await showEstimate(request, { ...options, notes }, context);
       else {
-        await showSummary(await save(request, { ...options, notes }, context), options, context);
+        const summary = await save(request, { ...options, notes }, context);
+        await showSummary(summary, options, context);
         await protect(repository, context);
+        const [word = '', ...others] = words;
+        if (options.isWhole && others.length === 0) await tellOfBackup(word, repository, summary, context);
       }
     };
     await withCachedRepository(options, context, work, { look: 'everything', adds: true });
@@ -158,6 +162,26 @@ const OF_FILES: ReadonlySet<string> = new Set([
   '--one-file-system',
   '--no-deduplication',
 ]);
+
+/** With these, a snapshot is no backup of the whole source by this machine. */
+const NARROWING: ReadonlySet<string> = new Set([
+  '--host',
+  '--exclude',
+  '--iexclude',
+  '--exclude-file',
+  '--ignore-file',
+  '--exclude-caches',
+  '--exclude-if-present',
+  '--exclude-larger-than',
+  '--one-file-system',
+]);
+
+function isWhole(command: Command): boolean {
+  return !command.options.some(
+    (option) =>
+      NARROWING.has(option.long ?? '') && command.getOptionValueSource(option.attributeName()) === 'cli',
+  );
+}
 
 function requireStreamOptions(command: Command): void {
   const given = command.options.filter(

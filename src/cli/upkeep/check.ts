@@ -8,6 +8,7 @@ import { check, planCheck, type CheckPlan } from '../../repository/check/check.t
 import { markDamaged, type DamageMarks } from '../../repository/check/damaged-packs.ts';
 import type { Repository } from '../../repository/repository.ts';
 import type { Context } from '../command/context.ts';
+import { tellOfCheck } from '../agent/tell-agent.ts';
 import { noteOthers } from '../places/elsewhere.ts';
 import { EXIT } from '../command/exit-codes.ts';
 import { openProgress } from '../command/open-progress.ts';
@@ -111,6 +112,7 @@ async function run(
   if (options.json === true) await context.out.json(reportObject(report, marks));
   else if (options.quiet !== true || hasTrouble(report))
     await context.out.write(reportText(report, marks, readData, context));
+  await tellOfCheck(repository, report, readData === 'all', context);
   return report.status === 'damaged' ? report : undefined;
 }
 

@@ -112,7 +112,9 @@ async function examine(
     'repository',
     async () => await lookForRepository(destination, { isEmbedded, remembered, openRepository }, signal),
   );
-  const disk = directory === undefined ? [] : sameDiskFindings(directory, files);
+  // While its disk is away, the empty mount point is on the disk that it is mounted in.
+  const isAway = mounted.length > 0 || (remembered !== undefined && repository.status === 'error');
+  const disk = directory === undefined || isAway ? [] : sameDiskFindings(directory, files);
   const findings = [
     opened,
     ...mounted,

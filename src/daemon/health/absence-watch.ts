@@ -6,6 +6,9 @@ import type { Settings } from '../../config/settings.ts';
 import type { SettingStore } from '../../db/settings.ts';
 import type { StateDatabase } from '../../db/state-database.ts';
 import { absenceNotice, findAbsences, type ProtectedSource } from '../../notify/absence.ts';
+import type { FullStatus } from '../../jobs/agent.ts';
+import { adviceOf, because } from '../../jobs/protection.ts';
+import type { Statement } from '../../jobs/statement.ts';
 import { createNotice } from '../../notify/notice.ts';
 import type { Notifier } from '../../notify/notifier.ts';
 import { goodAt, noticeGood } from './good-backups.ts';
@@ -16,7 +19,12 @@ export interface AbsenceParts {
   readonly state: Pick<StateDatabase, 'jobs' | 'settings'>;
   readonly notifier: Pick<Notifier, 'notify'>;
   readonly clock: Clock;
+  /** What the agent says about how well the person is protected. */
+  readonly status: () => Promise<Pick<FullStatus, 'statements' | 'sources'>>;
 }
+
+/** Milliseconds for which a running backup is trusted to end the absence. */
+const TRUSTED_MS = 24 * 3_600_000;
 
 const TOLD = 'absence told';
 
@@ -25,7 +33,7 @@ const TOLD = 'absence told';
  * @param signal ends the look early; then nothing is told
  */
 export async function tellAbsences(
-  { settings, state, notifier, clock }: AbsenceParts,
+  { settings, state, notifier, clock, status }: AbsenceParts,
   signal?: AbortSignal,
 ): Promise<void> {
   const nowMs = clock.now();
@@ -40,6 +48,8 @@ export async function tellAbsences(
     (source) => {
       for (const destination of source.destinations) {
         const known = protectedSource(source.path, destination, state, nowMs);
+        // Its end is near, or is told by itself.
+        if (isBeingMade(source.path, destination, state, nowMs)) continue;
         watched.push({ ...known, dueAt: dueAfter(source, known.lastGoodAt ?? known.since, zone) });
       }
     },
@@ -47,8 +57,49 @@ export async function tellAbsences(
   );
   if (signal?.aborted === true) return;
   const found = findAbsences(watched, told, notices.absenceDays, nowMs);
-  for (const absence of found.tell) notifier.notify(createNotice(absenceNotice(absence, hostname()), clock));
   state.settings.set(TOLD, found.told.size === 0 ? undefined : JSON.stringify([...found.told]));
+  if (found.tell.length === 0) return;
+  const { statements, sources: pairs } = await status();
+  for (const absence of found.tell) {
+    const said = statementAbout(absence, statements);
+    const known = {
+      because: because(said?.reason ?? null),
+      advice: said === undefined ? '' : adviceOf(said, pairs),
+    };
+    notifier.notify(createNotice(absenceNotice(absence, hostname(), known), clock));
+  }
+}
+
+/** The statement that says why there is no recent backup. */
+function statementAbout(
+  { source, destination }: Pick<ProtectedSource, 'source' | 'destination'>,
+  statements: readonly Statement[],
+): Statement | undefined {
+  const isMeant = ({ to }: Statement): boolean => to.length === 0 || to.includes(destination);
+  return (
+    statements.find((one) => one.code === 'destination_gone' && one.to.includes(destination)) ??
+    statements.find(
+      (one) =>
+        (one.code === 'overdue' || one.code === 'never_backed_up') &&
+        one.paths.includes(source) &&
+        isMeant(one),
+    )
+  );
+}
+
+/** Whether a backup runs, or only waits for its turn. */
+function isBeingMade(
+  source: string,
+  destination: string,
+  { jobs }: AbsenceParts['state'],
+  nowMs: number,
+): boolean {
+  const turns: ReadonlySet<string | undefined> = new Set([undefined, 'turn', 'reader', 'earlier']);
+  return (['running', 'queued'] as const).some((status) => {
+    const job = jobs.newest({ types: ['backup'], status, source, destination });
+    if (job === undefined || nowMs - job.created_at > TRUSTED_MS) return false;
+    return job.error === null && (status === 'running' || turns.has(job.waits?.code));
+  });
 }
 
 function protectedSource(

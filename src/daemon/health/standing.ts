@@ -27,6 +27,10 @@ export interface Standing {
   readonly hasFailed: boolean;
   /** The error of the last backup, if it failed or is being retried after a failure. */
   readonly failure: JobError | null;
+  /** Id of the job of that error. */
+  readonly failedJob: string | null;
+  /** Id of the last completed backup. */
+  readonly lastJob: string | null;
   /** Whether, by the settings, there should be a newer good backup, or any, whatever the reason for the delay. */
   readonly overdue: boolean;
   /** Files missing from the last completed backup because they could not be read, unless the person has accepted that. */
@@ -66,7 +70,9 @@ export function standingsOf(parts: StandingParts): readonly Standing[] {
       // A job that is being retried is queued with the error of its last attempt. Newer ones may wait for it without one.
       const tried = jobs.newest({ ...asked, status: 'queued', hasError: true });
       const isTried = (tried?.started_at ?? 0) > (ended?.finished_at ?? 0);
-      const failure = (isTried ? tried?.error : null) ?? (hasFailed ? ended.error : null);
+      const isBeingTried = isTried && tried?.error !== null;
+      const failing = isBeingTried ? tried : hasFailed ? ended : undefined;
+      const failure = failing?.error ?? null;
       const since = lastGoodAt ?? protectedSince(notes, destination, source.path);
       const overdue =
         since !== undefined &&
@@ -86,6 +92,8 @@ export function standingsOf(parts: StandingParts): readonly Standing[] {
         statedGoodAt,
         hasFailed,
         failure,
+        failedJob: failing?.id ?? null,
+        lastJob: last?.id ?? null,
         overdue,
         unread,
         isLeftOut: hasProblem('SOURCE_LEFT_OUT'),

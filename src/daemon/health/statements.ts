@@ -88,6 +88,11 @@ export function statementsOf(parts: StatementParts, known: Known): readonly Stat
   return ranked([...all, base]);
 }
 
+/** Whether the state cannot be written, which says more than how little room it has. */
+export function isUnwritten(checks: Known['checks']): boolean {
+  return checks.some(({ name, status }) => /^state(?: full| gone)?$/.test(name) && status === 'error');
+}
+
 /** Whether a time is in the future. */
 export function isAhead(at: number | null, nowMs: number): boolean {
   return at !== null && at - nowMs > CLOCK_SLACK_MS;
@@ -150,9 +155,11 @@ function alarmStatements(scene: Scene): readonly Statement[] {
     );
     const { files_before: before = 0, files = 0 } = figures;
     const failure = scene.known.standings.find((one) => one.source.path === source)?.failure;
+    const last = scene.known.standings.find((one) => one.source.path === source && one.isLeftOut);
     return statement(ALARM_CODES[kind], {
       paths: [source],
       names: [typeof facts['folder'] === 'string' ? basename(facts['folder']) : scene.name(source)],
+      job: kind === 'left_out' ? (last?.lastJob ?? null) : null,
       figures: kind === 'shrunk' ? { ...figures, files_gone: Math.max(0, before - files) } : figures,
       reason: kind === 'empty' && failure?.details['is_there'] === false ? 'source_missing' : null,
       before: snapshot,
@@ -166,9 +173,12 @@ function placeStatements(scene: Scene): readonly Statement[] {
     to.length === 0 ? [] : [statement(code, { to })];
   const gone = away.filter((place) => isGone(place, scene));
   const emptied = scene.known.standings.filter((one) => isEmptied(one, scene));
-  const lost = [...gone.map(({ name }) => name), ...emptied.map(({ destination }) => destination)];
+  const places = [...new Set(emptied.map(({ destination }) => destination))];
   return [
-    ...of('destination_gone', [...new Set(lost)]),
+    ...of('destination_gone', [...new Set(gone.map(({ name }) => name))]),
+    ...(emptied.length === 0
+      ? []
+      : [statement('destination_gone', { ...scene.about(emptied), to: places, figures: { empty: 1 } })]),
     ...of('damaged', maintenance.damaged),
     ...of('drill_failed', maintenance.unrestored),
     ...of('check_undone', maintenance.unchecked),
@@ -182,8 +192,22 @@ function isGone({ name, directory }: Place, { parts }: Scene): boolean {
   return directory !== undefined && parts.isOfSystem(name);
 }
 
-function isEmptied({ failure, destination }: Standing, { parts }: Scene): boolean {
-  return failure !== null && reasonFor(failure) === 'emptied' && parts.isOfSystem(destination);
+/**
+ * Whether the backups of the source are not where they were, and nowhere else. What was deleted from the system disk is
+ * said in any case, as no other disk can be plugged in.
+ */
+function isEmptied(one: Standing, { parts, known }: Scene): boolean {
+  const { failure, destination, source } = one;
+  if (failure === null || reasonFor(failure) !== 'emptied') return false;
+  const isElsewhere = known.standings.some(
+    (other) =>
+      other.source.path === source.path &&
+      other.destination !== destination &&
+      other.lastGoodAt !== null &&
+      !other.overdue &&
+      other.failure === null,
+  );
+  return parts.isOfSystem(destination) || !isElsewhere;
 }
 
 function standingStatements(scene: Scene): readonly Statement[] {
@@ -193,7 +217,10 @@ function standingStatements(scene: Scene): readonly Statement[] {
     alarms().some(({ source, kind }) => source === path && kinds.includes(kind));
   const reasonOf = (one: Standing): Reason | null => {
     const place = scene.away(one.destination);
-    if (place === undefined) return one.failure === null ? null : reasonFor(one.failure);
+    if (place === undefined) {
+      if (one.failure !== null) return reasonFor(one.failure);
+      return one.source.schedule === 'off' && !one.source.watch ? 'unscheduled' : null;
+    }
     if (place.directory === undefined) return 'unreachable';
     // What was deleted from the system disk has a statement of its own, and no disk to plug in.
     return isGone(place, scene) ? null : 'away';
@@ -203,7 +230,14 @@ function standingStatements(scene: Scene): readonly Statement[] {
     const [only = null] = reasons;
     const reason = reasons.size === 1 ? only : null;
     const isHeldUp = reason === null && pause !== undefined;
-    return { ...scene.about(meant), reason, figures: isHeldUp ? { paused: 1 } : {} };
+    const jobs = new Set(meant.map(({ failedJob }) => failedJob));
+    const [job = null] = jobs;
+    return {
+      ...scene.about(meant),
+      reason,
+      job: jobs.size === 1 ? job : null,
+      figures: isHeldUp ? { paused: 1 } : {},
+    };
   };
 
   // Rules that leave out everything have a statement of their own, and so has an empty source: both say why there is none.
@@ -248,8 +282,14 @@ function standingStatements(scene: Scene): readonly Statement[] {
   if (overdue.length > 0) found.push(statement('overdue', withReason(overdue)));
   for (const meant of bySourceAndReason(failed, reasonOf))
     found.push(statement('last_failed', withReason(meant)));
-  if (leftOut.length > 0) found.push(statement('source_left_out', { ...scene.about(leftOut), to: [] }));
-  if (unprepared.length > 0) found.push(statement('command_failed', scene.about(unprepared)));
+  if (leftOut.length > 0)
+    found.push(
+      statement('source_left_out', { ...scene.about(leftOut), to: [], job: leftOut[0]?.lastJob ?? null }),
+    );
+  if (unprepared.length > 0)
+    found.push(
+      statement('command_failed', { ...scene.about(unprepared), job: unprepared[0]?.lastJob ?? null }),
+    );
   if (unread.length > 0) found.push(unreadStatement(unread, scene));
   if (ahead.length > 0) found.push(statement('clock_behind', { figures: { ahead_ms: aheadMs } }));
   if (pause !== undefined && !(isFirst && isHeld))
@@ -278,6 +318,7 @@ function unreadStatement(unread: readonly Standing[], scene: Scene): Statement {
   return statement('files_unread', {
     ...scene.about(unread),
     to: [],
+    job: perSource[0]?.lastJob ?? null,
     files: perSource.flatMap((one) => one.unread.named).slice(0, 3),
     figures: { files: sum('files'), folders: sum('folders') },
   });
@@ -287,7 +328,8 @@ function noteStatements(scene: Scene): readonly Statement[] {
   const { standings, away } = scene.known;
   const { unwatched, onePlaces, scarceBytes, sharesDisk, untestedSince, now } = scene.parts;
   const notes: Statement[] = [];
-  const closed = unwatched();
+  // Of a source that is not there, or cannot be backed up, that is said, and no watching would help.
+  const closed = unwatched().filter((path) => !isUnfit(path, scene));
   if (closed.length > 0)
     notes.push(statement('not_watched', { paths: closed, names: closed.map((path) => scene.name(path)) }));
   for (const place of onePlaces()) {
@@ -301,9 +343,7 @@ function noteStatements(scene: Scene): readonly Statement[] {
         }),
       );
   }
-  // A full or read-only disk is reported by the check `state`.
-  const isWritten = !scene.known.checks.some(({ name, status }) => name === 'state' && status === 'error');
-  const scarce = isWritten ? scarceBytes() : null;
+  const scarce = isUnwritten(scene.known.checks) ? null : scarceBytes();
   if (scarce !== null) notes.push(statement('state_nearly_full', { figures: { free_bytes: scarce } }));
   for (const place of away) {
     const { name, directory } = place;
@@ -341,6 +381,21 @@ function noteStatements(scene: Scene): readonly Statement[] {
   return notes;
 }
 
+function isUnfit(path: string, { known, parts }: Scene): boolean {
+  const unfit = new Set<Reason | undefined>([
+    'source_missing',
+    'source_silent',
+    'source_unfit',
+    'source_own',
+  ]);
+  return (
+    parts.alarms().some(({ source, kind }) => source === path && kind === 'empty') ||
+    known.standings.some(
+      ({ source, failure }) => source.path === path && failure !== null && unfit.has(reasonFor(failure)),
+    )
+  );
+}
+
 function ofChecks({ checks }: Known): readonly Statement[] {
   return checks.flatMap(({ name, status, code }) =>
     status === 'ok' || SAID_OTHERWISE.has(name)
@@ -362,12 +417,17 @@ const REASONS: Readonly<Record<string, Reason>> = {
   SECRET_UNSAFE: 'no_secret',
   DESTINATION_AUTH_FAILED: 'denied',
   DESTINATION_UNREACHABLE: 'unreachable',
+  HOOK_FAILED: 'command',
   SOURCE_SUSPICIOUSLY_EMPTY: 'source_empty',
 };
 
 function reasonFor({ code, details }: JobError): Reason {
   if (code === 'DESTINATION_ERROR' && details['reason'] === 'different') return 'other_repository';
   if (code === 'DESTINATION_ERROR' && details['reason'] === 'empty') return 'emptied';
+  if (code === 'DESTINATION_ERROR' && details['found'] !== undefined) return 'foreign';
+  if (code === 'DESTINATION_ERROR' && details['errno'] === 'EROFS') return 'read_only';
+  if (code === 'DESTINATION_ERROR' && ['EACCES', 'EPERM'].includes(String(details['errno'])))
+    return 'no_permission';
   if (code === 'SOURCE_SUSPICIOUSLY_EMPTY' && details['is_there'] === false) return 'source_missing';
   if (code === 'INVALID_SOURCE') return SOURCE_REASONS[String(details['reason'])] ?? 'source_missing';
   return REASONS[code] ?? 'other';

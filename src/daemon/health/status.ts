@@ -23,7 +23,7 @@ import type { Watching } from '../sources/watching.ts';
 import { lastEnded } from './good-backups.ts';
 import { damageChecks, maintenanceFindings, undoneChecks } from './maintenance-checks.ts';
 import { type Standing, standingChecks, type StandingParts, standingsOf } from './standing.ts';
-import { isAhead, type Known, type StatementParts, statementsOf } from './statements.ts';
+import { isAhead, isUnwritten, type Known, type StatementParts, statementsOf } from './statements.ts';
 
 export interface StatusParts extends Omit<StatementParts, 'jobs' | 'settings' | 'now' | 'unwatched'> {
   readonly now: () => number;
@@ -41,6 +41,8 @@ export interface StatusParts extends Omit<StatementParts, 'jobs' | 'settings' | 
   readonly storedBytes: (destination: string) => number | undefined;
   readonly notes: StandingParts['notes'];
   readonly heldNotices: () => HeldNotices | null;
+  /** Measures the room for the state anew. Never rejects. */
+  readonly measure: () => Promise<void>;
   readonly isEmptyExpected: StandingParts['isEmptyExpected'];
   /** Further checks, other than those made here. */
   readonly findings: () => readonly StatusCheck[];
@@ -60,6 +62,8 @@ function judged(parts: StatusParts): Known & { readonly statements: readonly Sta
 }
 
 export function publicStatus(parts: StatusParts): PublicStatus {
+  // For the next answer, as this one cannot wait.
+  void parts.measure();
   return publicPart(parts, judged(parts));
 }
 
@@ -120,6 +124,7 @@ function pauseCheck({ until }: Pause): StatusCheck {
 export async function fullStatus(parts: StatusParts): Promise<FullStatus> {
   const { destinations, settings, watching, config, storedBytes } = parts;
   const places = destinations.all();
+  await parts.measure();
   const known = judged(parts);
   const embedded = settings().embedded.name;
   const shown = places.map((place): DestinationStatus => {
@@ -197,7 +202,7 @@ function checksOf(parts: StatusParts, known: Known): readonly StatusCheck[] {
     destinationsCheck(parts, known),
     ...standingChecks(known.standings, parts),
     ...undoneChecks(parts),
-    ...roomChecks(parts),
+    ...roomChecks(parts, known),
     ...clockChecks(parts, known),
     ...watcherChecks(parts),
     ...diskChecks(parts),
@@ -224,7 +229,9 @@ function destinationsCheck(parts: StatusParts, { away, standings }: Known): Stat
       };
 }
 
-function roomChecks({ scarceBytes }: StatusParts): readonly StatusCheck[] {
+/** A full disk is an error that is reported where the state is written. */
+function roomChecks({ scarceBytes }: StatusParts, { checks }: Known): readonly StatusCheck[] {
+  if (isUnwritten(checks)) return [];
   const message =
     'The disk of the state directory is nearly full: backups stop when it is full. Free up space there.';
   return scarceBytes() === null ? [] : [{ name: 'state room', status: 'warning', message }];

@@ -12,7 +12,7 @@ import type { Destinations } from '../places/destinations.ts';
 import { DiskSharing, type SameDisk } from '../places/disk-sharing.ts';
 import { onePlaces } from '../places/one-place.ts';
 import { sourceOf } from '../sources/configured-source.ts';
-import { StateRoom } from '../state/disk.ts';
+import type { StateRoom } from '../state/disk.ts';
 import { protectedSince, sinceKey } from './absence-watch.ts';
 import { goodKey } from './good-backups.ts';
 import type { StatusParts } from './status.ts';
@@ -28,9 +28,9 @@ export interface SurroundingsParts {
   readonly holdings: () => { readonly snapshots: number };
   readonly stateDirectory: string;
   readonly clock: Clock;
+  readonly room: Pick<StateRoom, 'look' | 'measure' | 'scarceBytes'>;
   /** Overrides what the system says. */
   readonly sameDisk?: SameDisk | undefined;
-  readonly freeBytes?: ((directory: string) => Promise<number | null>) | undefined;
   readonly trouble: (error: unknown) => void;
 }
 
@@ -41,6 +41,7 @@ export interface Surroundings {
     | 'notes'
     | 'alarms'
     | 'scarceBytes'
+    | 'measure'
     | 'sharesDisk'
     | 'onePlaces'
     | 'isOfSystem'
@@ -58,7 +59,7 @@ export interface Surroundings {
 export function surroundingsOf(parts: SurroundingsParts): Surroundings {
   const { settings, jobs, notes, alarms } = parts;
   const disks = new DiskSharing({ ...parts, store: notes });
-  const room = new StateRoom(parts);
+  const { room } = parts;
   let same: readonly (readonly string[])[] = [];
   const lookForOnePlaces = (): void => {
     const { destinations } = parts;
@@ -75,6 +76,7 @@ export function surroundingsOf(parts: SurroundingsParts): Surroundings {
       notes,
       alarms: () => alarms.open(),
       scarceBytes: room.scarceBytes,
+      measure: room.measure,
       sharesDisk: disks.sharesDisk,
       onePlaces: () => same,
       isOfSystem: disks.isOfSystem,
@@ -88,12 +90,12 @@ export function surroundingsOf(parts: SurroundingsParts): Surroundings {
       forgetRemoved(notes, settings());
       disks.look();
       lookForOnePlaces();
-      room.look();
+      void room.look();
     },
     look() {
       disks.look();
       lookForOnePlaces();
-      room.look();
+      void room.look();
     },
     judged(jobId, outcome) {
       const job: Job | undefined = jobs.get(jobId);

@@ -52,7 +52,7 @@ export async function checkSource(source: string, { stateDirectory, stores }: Ow
   const stats = await stat(real).catch((cause: unknown) => {
     throw unreachable(source, cause);
   });
-  if (isInside(real, await realpath(stateDirectory))) {
+  if (isInside(real, await realpath(stateDirectory).catch(stateGone))) {
     throw invalidSource(
       source,
       'inside_state_directory',
@@ -89,6 +89,14 @@ async function tryReading(path: string, isDirectory: boolean): Promise<void> {
   await file.close();
   // Reaching the entries of a directory needs search permission.
   if (isDirectory) await stat(`${path}/.`);
+}
+
+function stateGone(cause: unknown): never {
+  throw new RequestError(
+    'SERVICE_UNAVAILABLE',
+    'The folder in which Holdfast keeps its state is gone, so no backups are made',
+    { hint: 'Put it back, or mount its disk. Then try again.', retry: 'later', cause },
+  );
 }
 
 export function isInside(path: string, directory: string): boolean {

@@ -65,6 +65,8 @@ export interface StateRoomParts {
   readonly trouble: (error: unknown) => void;
 }
 
+/** Milliseconds for which a measurement stands when somebody asks. */
+const FRESH_MS = 2_000;
 /** Bytes: less than this may be used up in one busy day. */
 const SCARCE = 200_000_000;
 
@@ -72,16 +74,30 @@ const SCARCE = 200_000_000;
 export class StateRoom {
   readonly #parts: StateRoomParts;
   #bytes: number | null = null;
+  #lookedAt = Number.NEGATIVE_INFINITY;
 
   constructor(parts: StateRoomParts) {
     this.#parts = parts;
   }
 
-  /** To be called periodically. Never throws. */
-  look(): void {
+  /** To be called periodically. Never throws or rejects. */
+  async look(): Promise<void> {
     const { stateDirectory, freeBytes = freeBytesOf, trouble } = this.#parts;
-    freeBytes(stateDirectory).then((bytes) => void (this.#bytes = bytes), trouble);
+    this.#lookedAt = performance.now();
+    try {
+      this.#bytes = await freeBytes(stateDirectory);
+    } catch (error) {
+      trouble(error);
+    }
   }
+
+  /** Looks anew for somebody who asks, unless that has just been done. Never rejects. */
+  readonly measure = async (): Promise<void> => {
+    if (performance.now() - this.#lookedAt >= FRESH_MS) await this.look();
+  };
+
+  /** Whether not even the smallest file can be written; false when that is unknown. */
+  readonly isFull = (): boolean => this.#bytes !== null && this.#bytes < NOTHING;
 
   /** Free bytes if they are few; null while there are enough, or when that is unknown. */
   readonly scarceBytes = (): number | null =>

@@ -14,6 +14,10 @@ export interface StateWritingParts {
   readonly settings: Pick<SettingStore, 'set'>;
   readonly notifier: Pick<Notifier, 'notify'>;
   readonly clock: Clock;
+  /** Whether the disk of the state had no room when it was last looked at. */
+  readonly isFull?: (() => boolean) | undefined;
+  /** Whether the directory of the state is not there. */
+  readonly isGone?: (() => boolean) | undefined;
 }
 
 /** Milliseconds until the notice is repeated: while the same trouble stays, and when it comes back. */
@@ -44,14 +48,24 @@ export class StateWriting {
     if (failure === undefined) return;
     const isNew = this.#failure === undefined;
     this.#failure = failure;
+    this.#tell(failure, isNew ? BACK_MS : AGAIN_MS);
+  }
+
+  #tell(failure: StateFailure, waitMs: number): void {
     const { clock, notifier, stateDirectory } = this.#parts;
     const nowMs = clock.now();
-    const waitMs = isNew ? BACK_MS : AGAIN_MS;
     // A time in the future was stored while the clock was wrong.
     if (this.#toldAt !== null && this.#toldAt <= nowMs && nowMs - this.#toldAt < waitMs) return;
     this.#toldAt = nowMs;
-    const text = textOf(this.#failure, stateDirectory);
+    const text = textOf(failure, stateDirectory);
     notifier.notify(createNotice({ kind: 'state.failed', host: hostname(), text }, clock));
+  }
+
+  /** What is known without a write, which may come only hours later: no room at all, or no directory. */
+  #seen(): StateFailure | undefined {
+    const { isFull, isGone } = this.#parts;
+    if (isGone?.() === true) return 'gone';
+    return isFull?.() === true ? 'full' : undefined;
   }
 
   /** To be called after a successful write. */
@@ -66,7 +80,10 @@ export class StateWriting {
 
   /** Tries to write, as the next job may be a day away. To be called periodically. */
   look(): void {
-    if (this.#failure === undefined) return;
+    const seen = this.#seen();
+    if (seen !== undefined) this.#tell(seen, AGAIN_MS);
+    // A database whose directory was moved away can still be written, and nobody would find what is written.
+    if (this.#failure === undefined || seen === 'gone') return;
     const { settings, clock } = this.#parts;
     try {
       settings.set(TRIAL, String(clock.now()));
@@ -101,6 +118,25 @@ export class StateWriting {
 
   /** Without the path, as anybody on the machine may read it. */
   checks(): readonly StatusCheck[] {
+    const seen = this.#seen();
+    if (seen === 'gone')
+      return [
+        {
+          name: 'state gone',
+          status: 'error',
+          message:
+            'The folder in which Holdfast keeps its state is gone, so no backups are made. Put it back, or mount its disk.',
+        },
+      ];
+    if (seen === 'full' && (this.#failure ?? 'full') === 'full')
+      return [
+        {
+          name: 'state full',
+          status: 'error',
+          message:
+            'The disk where Holdfast keeps its state is full, so no backups are made. Free up space there.',
+        },
+      ];
     if (this.#failure === undefined) return [];
     return [{ name: 'state', status: 'error', message: textOf(this.#failure, 'the state directory') }];
   }

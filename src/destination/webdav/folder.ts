@@ -1,7 +1,7 @@
 /** The WebDAV requests to one folder of a server and what is below it, by name. */
 import { collectBody } from '../body.ts';
 import { LARGEST_FOLDER, LARGEST_PAGE, LONGEST_KEY, type FolderBound } from '../bounds.ts';
-import { NOT_THE_STORE, failure, meaningOfStatus } from '../http-failure.ts';
+import { NOT_THE_STORE, SENSELESS, failure, isWebPage, meaningOfStatus } from '../http-failure.ts';
 import { drain, eachText } from '../http-site.ts';
 import type { HttpReply, HttpRequest, HttpSite, TakeReply } from '../http-site.ts';
 import type { UploadPace } from '../limited.ts';
@@ -85,12 +85,18 @@ export function folderAt(site: HttpSite, origin: string, path: string, url: stri
 
   /**
    * Sends a request. The only redirect that is accepted is the one to the same name with a slash, which says that there
-   * is a folder. Others may lead to a sign-in page.
+   * is a folder. Others may lead to a sign-in page, and one may answer by itself.
    */
   async function ask<T>(request: HttpRequest, signal: AbortSignal, take: TakeReply<T>): Promise<T> {
-    const accepts = [...request.accepts, ...redirects];
+    const isPlainExpected = request.accepts.includes(200);
+    const accepts = [...request.accepts, ...redirects, ...(isPlainExpected ? [] : [200])];
     return await site.ask({ ...request, accepts }, signal, async (reply, moving) => {
       const { status, headers } = reply;
+      if (status === 200 && !isPlainExpected) {
+        reply.stream.destroy();
+        const told = isWebPage(headers['content-type']) ? NOT_THE_STORE : SENSELESS;
+        throw failure(told, { op: request.op, url, key: request.key });
+      }
       if (!redirects.includes(status)) return await take(reply, moving);
       const to = targetOf(`${origin}${request.path}`, headers.location);
       if (to === 'folder') return await take(reply, moving);

@@ -38,9 +38,10 @@ export function errorWords(
   { code, details = {} }: { readonly code: string; readonly details?: object | undefined },
   type = '',
 ): string | undefined {
-  const { reason, errno, is_there: isThere } = details as Readonly<Record<string, unknown>>;
+  const { reason, errno, found, is_there: isThere } = details as Readonly<Record<string, unknown>>;
   if (reason === 'away') return t.problems['DESTINATION_UNREACHABLE'];
-  const cause = isThere === false ? 'gone' : (reason ?? (errno === 'EPERM' ? 'EACCES' : errno));
+  const foreign = found === undefined ? undefined : 'foreign';
+  const cause = isThere === false ? 'gone' : (reason ?? foreign ?? (errno === 'EPERM' ? 'EACCES' : errno));
   return (
     t.problems[`${code}.${String(cause)}`] ??
     t.problems[`${type}.${code}`] ??

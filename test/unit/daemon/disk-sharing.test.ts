@@ -112,12 +112,12 @@ test('room is scarce when little is left, and while nobody knows it is not', asy
     trouble: () => undefined,
   });
   const found: (number | null)[] = [];
-  for (bytes of [null, 5_000_000, 5_000_000_000]) {
-    room.look();
-    await Promise.resolve();
-    await Promise.resolve();
-    await Promise.resolve();
+  const full: boolean[] = [];
+  for (bytes of [null, 5_000_000, 5_000_000_000, 0]) {
+    await room.look();
     found.push(room.scarceBytes());
+    full.push(room.isFull());
   }
-  expect(found).toEqual([null, 5_000_000, null]);
+  expect(found).toEqual([null, 5_000_000, null, 0]);
+  expect(full).toEqual([false, false, false, true]);
 });

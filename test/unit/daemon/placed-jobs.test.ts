@@ -101,7 +101,14 @@ test('what was stored and since when it should be backed up begin anew, for this
   lies('file:///a');
   for (const name of ['main', 'main-too']) keepStoredBytes(database, name, 5, clock.now());
   const notifier = { notify: () => undefined };
-  await tellAbsences({ settings: () => ({ ...defaults, sources }), state: database, notifier, clock });
+  const status = async () => await Promise.resolve({ statements: [], sources: [] });
+  await tellAbsences({
+    settings: () => ({ ...defaults, sources }),
+    state: database,
+    notifier,
+    clock,
+    status,
+  });
   lies('file:///b');
   const { settings } = database;
   expect([storedBytesOf(settings, 'main'), storedBytesOf(settings, 'main-too')?.bytes]).toEqual([

@@ -362,6 +362,7 @@ async function toldAt(nowMs: number, sources: readonly SourceSettings[]): Promis
     state: database,
     notifier: { notify: () => void (told += 1) },
     clock: { ...systemClock, now: () => nowMs },
+    status: async () => await Promise.resolve({ statements: [], sources: [] }),
   });
   return told;
 }

@@ -130,3 +130,30 @@ describe('a state that cannot be written', () => {
     expect([writing.checks(), notices]).toEqual([[], []]);
   });
 });
+
+describe('without a write', () => {
+  it.each([
+    ['full', 'The disk where Holdfast keeps its state is full, so no backups are made. Free up space there.'],
+    [
+      'gone',
+      'The folder in which Holdfast keeps its state is gone, so no backups are made. Put it back, or mount its disk.',
+    ],
+  ])('it is known that the disk or folder is %s, which is an error and is told', (what, message) => {
+    let is = true;
+    const seen = new StateWriting({
+      stateDirectory: '/var/lib/holdfast',
+      settings: { set: () => undefined },
+      notifier: { notify: (notice) => void notices.push(notice) },
+      clock,
+      isFull: () => is && what === 'full',
+      isGone: () => is && what === 'gone',
+    });
+    expect(seen.checks()).toEqual([{ name: `state ${what}`, status: 'error', message }]);
+    seen.look();
+    seen.look();
+    expect(notices.map(({ kind }) => kind)).toEqual(['state.failed']);
+    expect(notices[0]?.text).toContain('/var/lib/holdfast');
+    is = false;
+    expect(seen.checks()).toEqual([]);
+  });
+});

@@ -166,7 +166,7 @@ describe('the advice', () => {
 
   test('for a source that was left out from the first does not speak of older snapshots', () => {
     const fresh = { ...HOME, since: null };
-    expect(adviceOf(statement('source_left_out', fresh))).toMatch(/^The job names the rule: /);
+    expect(adviceOf(statement('source_left_out', fresh))).toMatch(/^The job names the rules: /);
     for (const older of [HOME, { ...fresh, figures: { files_before: 60 } }])
       expect(adviceOf(statement('source_left_out', older))).toMatch(/^Older snapshots are kept. The job/);
   });
@@ -174,7 +174,7 @@ describe('the advice', () => {
   test('where no backup has failed, as after one was canceled, is to look at the jobs and try again', () => {
     for (const code of ['never_backed_up', 'overdue'] as const)
       expect(adviceOf(statement(code, HOME))).toBe(
-        'The jobs say what happened: holdfast jobs. To back up now: holdfast backup DIR',
+        'The jobs say what happened: holdfast jobs. To back up now: holdfast backup -r NAME DIR',
       );
   });
 

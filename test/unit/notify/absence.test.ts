@@ -69,17 +69,18 @@ describe('absence', () => {
   it('says which, since when, and what to do', () => {
     const [late] = findAbsences([source({ lastGoodAt: NOW - 5.5 * DAY })], new Map(), 3, NOW).tell;
     if (late === undefined) throw new Error('nothing was found');
-    expect(absenceNotice(late, 'workshop')).toMatchObject({
+    const known = { because: ' because the disk is away', advice: 'Plug it in.' };
+    expect(absenceNotice(late, 'workshop', known)).toMatchObject({
       kind: 'absence',
       host: 'workshop',
       source: '/home',
       destination: 'nas',
       text: expect.stringMatching(
-        /^The last good backup of \/home to nas is 5 days old \(from 2026-11-16 00:00 UTC\)\. Check /,
+        /^The last good backup of \/home to nas is 5 days old \(from 2026-11-16 00:00 UTC\) because the disk is away\. Plug it in\.$/,
       ),
     });
-    expect(absenceNotice({ ...late, lastGoodAt: null, days: 1 }, 'workshop').text).toMatch(
-      /^\/home has never been backed up to nas, although a backup has been due for 1 day\. /,
+    expect(absenceNotice({ ...late, lastGoodAt: null, days: 1 }, 'workshop', known).text).toMatch(
+      /^\/home has never been backed up to nas, although a backup has been due for 1 day because the disk is away\. Plug it in\.$/,
     );
   });
 });

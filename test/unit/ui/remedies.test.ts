@@ -32,9 +32,9 @@ describe('what to do', () => {
   test('about a source that was left out from the first does not speak of older snapshots', () => {
     const code = 'source_left_out';
     expect(todoOf(about({ code }))).toBe(
-      'The job says which rule it is. Undo the rule, or remove the source.',
+      'The job says which rules they are. Undo them, or remove the source. The next backup clears this warning.',
     );
-    const older = 'Your older snapshots are kept. The job says which rule it is.';
+    const older = 'Your older snapshots are kept. The job says which rules they are.';
     expect(todoOf(about({ code, since: '2026-11-22T12:00:00.000Z' }))).toContain(older);
     expect(todoOf(about({ code, figures: { files_before: 60 } }))).toContain(older);
   });

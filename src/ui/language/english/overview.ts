@@ -25,7 +25,15 @@ export interface Said {
 }
 
 /** The checks that have words here: by their codes, or by their names where these tell what is wrong. */
-type KnownCheck = 'configuration' | 'notices' | 'state' | 'catalog' | NonNullable<Statement['check_code']>;
+type KnownCheck =
+  | 'configuration'
+  | 'notices'
+  | 'state'
+  | 'state full'
+  | 'state gone'
+  | 'state lost'
+  | 'catalog'
+  | NonNullable<Statement['check_code']>;
 
 type Sayings = Readonly<Record<Statement['code'], (said: Said) => string>>;
 
@@ -63,7 +71,10 @@ export const overview = {
       `${count('touched')} files in ${names} were added, changed or deleted at once`,
     name_claimed: ({ number, names }) =>
       `Write-only key ${number('write_only_key')} stored a backup in the name of ${names}, for which others store too`,
-    destination_gone: ({ to }) => `Not protected: the folder of ${to} is gone, and so are the backups in it`,
+    destination_gone: ({ to, names, number }) =>
+      number('empty') === 1
+        ? `Not protected: the backups of ${names} are not at ${to}: the folder is empty`
+        : `Not protected: the folder of ${to} is gone, and so are the backups in it`,
     damaged: ({ to }) => `Not protected: the last check of ${to} found damage`,
     drill_failed: ({ to }) =>
       `Not protected: files could not be restored from ${to} in the last restore drill`,
@@ -106,9 +117,10 @@ export const overview = {
     files_rewritten: 'Your older snapshots are kept. Look at the alarm before you do anything else.',
     source_unreadable: 'Your older snapshots are kept. Give Holdfast permission to read these files.',
     source_left_out:
-      'Your older snapshots are kept. The job says which rule it is. Undo the rule, or remove the source.',
+      'Your older snapshots are kept. The job says which rules they are. Undo them, or remove the source. The next backup clears this warning.',
     /** In place of `source_left_out` where there was never a good backup. */
-    source_left_out_before: 'The job says which rule it is. Undo the rule, or remove the source.',
+    source_left_out_before:
+      'The job says which rules they are. Undo them, or remove the source. The next backup clears this warning.',
     source_empty:
       'Your older snapshots are kept. If it is a disk, mount it. If it is meant to be empty, confirm that in the alarm.',
     /** In place of `source_empty` where not even the folder is there. */
@@ -121,6 +133,9 @@ export const overview = {
     name_claimed:
       'It does not count as a backup of that machine. Look at the alarm: has the machine switched to that key, or is the key in the wrong hands?',
     destination_gone: 'Put the folder back, or choose another destination.',
+    /** In place of `destination_gone` where the folder is there, and empty. */
+    destination_empty:
+      'If it is another disk, plug in the right one. If the backups were deleted, add another folder as a destination, and start again there.',
     damaged:
       'You may not be able to restore everything from there. Check the drive, back up again, then run another check. If it still finds damage, remove the snapshots it names.',
     drill_failed: 'Run a check that reads all data, back up again, then run another restore drill.',
@@ -158,6 +173,13 @@ export const overview = {
     source_own: 'Choose another source, and remove this one.',
     source_unfit: 'Choose a folder or a file, and remove this source.',
     source_empty: 'If it is a disk, mount it. If it is meant to be empty, confirm that in the alarm.',
+    read_only: 'Mount it for writing. If nobody made it read-only, the disk may be failing.',
+    no_permission: 'Check who owns the folder of the destination, and its permissions.',
+    foreign:
+      'Move these files away, or choose an empty folder as the destination, such as a new one below it.',
+    command: 'The log of the job has what the command printed. Fix the command.',
+    unscheduled:
+      'To back up now, choose “Back up now”. To do it regularly, give the source a schedule in the settings.',
     other: 'The job says what went wrong.',
     /** Where no backup has failed, or several have for different reasons. */
     none: 'The jobs say what happened. To try again, choose “Back up now”.',
@@ -184,12 +206,24 @@ export const overview = {
   checksTitle: 'Needs your attention',
   checks: {
     configuration: {
-      short: 'the configuration file has a mistake',
-      todo: `The last valid one stays in use. To find the mistake, run this: ${holdfast`config validate`}`,
+      short: 'the configuration file cannot be used',
+      todo: `The last valid one stays in use. To find out why, run this: ${holdfast`config validate`}`,
     },
     notices: {
       short: 'notices do not arrive',
       todo: 'Send a test from the settings to see what is wrong.',
+    },
+    'state full': {
+      short: 'the disk where Holdfast keeps its state is full, so no backups are made',
+      todo: 'Free up space there.',
+    },
+    'state gone': {
+      short: 'the folder in which Holdfast keeps its state is gone',
+      todo: 'Put it back, or mount its disk. Until then no backups are made.',
+    },
+    'state lost': {
+      short: 'a damaged state database had to be replaced',
+      todo: `Your backups are safe. Earlier jobs, alarms, a pause and API credentials may be missing: check them, then confirm this on the command line: ${holdfast`alarms --acknowledge`}`,
     },
     state: {
       short: 'the agent cannot write down what it does',
@@ -377,6 +411,11 @@ const BECAUSE: Readonly<Record<NonNullable<Statement['reason']>, string>> = {
   source_own: ' because Holdfast does not back up the folders that it stores in',
   source_unfit: ' because a source of this kind cannot be backed up',
   source_empty: ' because the source is empty',
+  read_only: ' because the destination is read-only',
+  no_permission: ' because Holdfast does not have permission to use the destination',
+  foreign: ' because files of another program are at the destination',
+  command: ' because the command before it failed',
+  unscheduled: ' because nothing starts its backups: its schedule is off',
   other: '; the last attempt failed',
 };
 

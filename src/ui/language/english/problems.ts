@@ -11,6 +11,17 @@ export const problems = {
   // Why a job failed.
   INVALID_SOURCE:
     'The source cannot be backed up. Check that it exists and that Holdfast has permission to read it.',
+  'INVALID_SOURCE.unsupported_type':
+    'This is a pipe or a device, and holds nothing to back up. Choose a folder or a file.',
+  'INVALID_SOURCE.inside_repository':
+    'Backups are stored in this folder, so it is not backed up. Choose another.',
+  'INVALID_SOURCE.inside_state_directory':
+    'Holdfast keeps its own state in this folder, so it is not backed up. Choose another.',
+  'INVALID_SOURCE.not_answering':
+    'The server or disk of the source does not answer. Check that it is running, or unmount it.',
+  'INVALID_SOURCE.not_readable':
+    'Holdfast does not have permission to read the source. Give it permission, or choose another.',
+  'INVALID_SOURCE.not_found': 'The source is not there. Check the path, and mount its disk if it is on one.',
   INVALID_DESTINATION: 'The destination is unknown or cannot be used. Check it in the settings.',
   INVALID_TARGET: 'Nothing can be restored there. Choose another folder.',
   SECRET_IN_URL: 'An address contains a password. Move it into the settings of the destination.',
@@ -30,6 +41,8 @@ export const problems = {
     'The folder of the destination is empty. If it is a disk, mount it. If the backups were deleted, add another folder as a destination.',
   'DESTINATION_ERROR.different':
     'The destination holds a different repository than before. Plug in the right disk, or find out who replaced it.',
+  'DESTINATION_ERROR.foreign':
+    'Files of another program are in the folder of the destination. Move them away, or choose an empty folder, such as a new one below it.',
   'DESTINATION_ERROR.EROFS':
     'The destination is read-only. Mount it for writing. If nobody made it read-only, the disk may be failing.',
   'DESTINATION_ERROR.EACCES':

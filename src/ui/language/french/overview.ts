@@ -37,7 +37,10 @@ export const overview: Texts['overview'] = {
       `${count('touched')} fichiers de ${names} sont apparus, ont changé ou ont disparu d’un coup`,
     name_claimed: ({ number, names }) =>
       `La clé en écriture seule ${number('write_only_key')} a enregistré une sauvegarde au nom de ${names}, que d’autres utilisent aussi`,
-    destination_gone: ({ to }) => `Non protégé : le dossier de ${to} a disparu, et les sauvegardes avec lui`,
+    destination_gone: ({ to, names, number }) =>
+      number('empty') === 1
+        ? `Non protégé : les sauvegardes de ${names} ne sont pas dans ${to} : le dossier est vide`
+        : `Non protégé : le dossier de ${to} a disparu, et les sauvegardes avec lui`,
     damaged: ({ to }) => `Non protégé : la dernière vérification de ${to} a trouvé des données endommagées`,
     drill_failed: ({ to }) =>
       `Non protégé : des fichiers de ${to} n’ont pas pu être restaurés lors du dernier test`,
@@ -85,8 +88,9 @@ export const overview: Texts['overview'] = {
     source_unreadable:
       'Les instantanés plus anciens sont conservés. Donnez à Holdfast le droit de lire ces fichiers.',
     source_left_out:
-      'Les instantanés plus anciens sont conservés. La tâche indique la règle en cause. Retirez cette règle, ou supprimez la source.',
-    source_left_out_before: 'La tâche dit de quelle règle il s’agit. Annulez-la, ou supprimez la source.',
+      'Les instantanés plus anciens sont conservés. La tâche indique les règles en cause. Retirez-les, ou supprimez la source. La prochaine sauvegarde lève cet avertissement.',
+    source_left_out_before:
+      'La tâche indique les règles en cause. Retirez-les, ou supprimez la source. La prochaine sauvegarde lève cet avertissement.',
     source_empty:
       'Les instantanés plus anciens sont conservés. Si c’est un disque, montez-le ; si c’est vide à dessein, dites-le dans l’alerte.',
     source_gone:
@@ -98,6 +102,8 @@ export const overview: Texts['overview'] = {
     name_claimed:
       'Elle ne compte pas comme sauvegarde de cette machine. Regardez l’alerte : la machine est-elle passée à cette clé, ou la clé est-elle en de mauvaises mains ?',
     destination_gone: 'Remettez le dossier en place, ou choisissez une autre destination.',
+    destination_empty:
+      'Si c’est un autre disque, branchez le bon. Si les sauvegardes ont été effacées, ajoutez un autre dossier comme destination, et recommencez-y.',
     damaged:
       'Les sauvegardes qui s’y trouvent pourraient ne pas revenir intactes. Contrôlez le disque, sauvegardez de nouveau, puis relancez une vérification. S’il reste des dégâts, supprimez les instantanés qu’elle nomme.',
     drill_failed:
@@ -137,6 +143,14 @@ export const overview: Texts['overview'] = {
     source_own: 'Choisissez une autre source, et supprimez celle-ci.',
     source_unfit: 'Choisissez un dossier ou un fichier, et supprimez cette source.',
     source_empty: 'Si c’est un disque, montez-le. Si c’est vide à dessein, dites-le dans l’alerte.',
+    read_only:
+      'Montez-la en écriture. Si cela s’est produit tout seul, le disque est peut-être en fin de vie.',
+    no_permission: 'Vérifiez à qui appartient le dossier de la destination, et ses permissions.',
+    foreign:
+      'Déplacez ces fichiers, ou choisissez un dossier vide comme destination, par exemple un nouveau dossier en dessous.',
+    command: 'Le journal de la tâche contient ce que la commande a affiché. Corrigez la commande.',
+    unscheduled:
+      'Pour sauvegarder maintenant, choisissez « Sauvegarder maintenant ». Pour le faire régulièrement, donnez une planification à la source dans les paramètres.',
     other: 'La tâche dit ce qui n’a pas marché.',
     none: 'Les tâches disent ce qui s’est passé. Pour réessayer, lancez une sauvegarde.',
     paused: 'Les sauvegardes sont en pause. Reprenez-les.',
@@ -160,12 +174,24 @@ export const overview: Texts['overview'] = {
   checksTitle: 'À regarder',
   checks: {
     configuration: {
-      short: 'le fichier de configuration contient une erreur',
-      todo: `La dernière version valable reste en vigueur. Pour savoir où est l’erreur : ${holdfast`config validate`}`,
+      short: 'le fichier de configuration est inutilisable',
+      todo: `La dernière version valable reste en vigueur. Pour savoir pourquoi : ${holdfast`config validate`}`,
     },
     notices: {
       short: 'les notifications n’arrivent pas',
       todo: 'Envoyez un test depuis les paramètres : il dira ce qui ne va pas.',
+    },
+    'state full': {
+      short: 'le disque où Holdfast garde son état est plein : aucune sauvegarde n’a lieu',
+      todo: 'Libérez-y de la place.',
+    },
+    'state gone': {
+      short: 'le dossier où Holdfast garde son état a disparu',
+      todo: 'Remettez-le en place, ou montez son disque. D’ici là, aucune sauvegarde n’a lieu.',
+    },
+    'state lost': {
+      short: 'une base de données d’état endommagée a dû être remplacée',
+      todo: `Vos sauvegardes sont intactes. Des tâches, des alertes, une pause ou des accès à l’API peuvent manquer : vérifiez, puis confirmez en ligne de commande : ${holdfast`alarms --acknowledge`}`,
     },
     state: {
       short: 'l’agent ne peut pas consigner ce qu’il fait',
@@ -353,6 +379,11 @@ const BECAUSE: Readonly<Record<NonNullable<Statement['reason']>, string>> = {
   source_own: ', car Holdfast ne sauvegarde pas les dossiers où il stocke',
   source_unfit: ', car une source de ce genre ne se sauvegarde pas',
   source_empty: ', car la source est vide',
+  read_only: ', car la destination est en lecture seule',
+  no_permission: ', car Holdfast n’a pas les droits nécessaires à la destination',
+  foreign: ', car la destination contient des fichiers d’un autre programme',
+  command: ', car la commande qui la précède a échoué',
+  unscheduled: ', car rien ne lance ses sauvegardes : sa planification est désactivée',
   other: ' ; la dernière tentative a échoué',
 };
 

@@ -13,6 +13,18 @@ export const problems: Texts['problems'] = {
   // Why a job failed.
   INVALID_SOURCE:
     'La source ne peut pas être sauvegardée. Vérifiez qu’elle existe et que l’agent a le droit de la lire.',
+  'INVALID_SOURCE.unsupported_type':
+    'C’est un tube ou un périphérique, qui ne contient rien à sauvegarder. Choisissez un dossier ou un fichier.',
+  'INVALID_SOURCE.inside_repository':
+    'Des sauvegardes sont stockées dans ce dossier, il n’est donc pas sauvegardé. Choisissez-en un autre.',
+  'INVALID_SOURCE.inside_state_directory':
+    'Holdfast garde son propre état dans ce dossier, il n’est donc pas sauvegardé. Choisissez-en un autre.',
+  'INVALID_SOURCE.not_answering':
+    'Le serveur ou le disque de la source ne répond pas. Vérifiez qu’il fonctionne, ou démontez-la.',
+  'INVALID_SOURCE.not_readable':
+    'Holdfast n’a pas le droit de lire la source. Donnez-lui ce droit, ou choisissez-en une autre.',
+  'INVALID_SOURCE.not_found':
+    'La source n’est pas là. Vérifiez le chemin, et montez son disque si elle est sur un disque.',
   INVALID_DESTINATION: 'La destination est inconnue ou inutilisable. Regardez-la dans les paramètres.',
   INVALID_TARGET: 'Rien ne peut être restauré à cet endroit. Choisissez un autre dossier.',
   SECRET_IN_URL:
@@ -34,6 +46,8 @@ export const problems: Texts['problems'] = {
     'Le dossier de la destination est vide. Si c’est un disque, montez-le. Si les sauvegardes ont été effacées, ajoutez un autre dossier comme destination.',
   'DESTINATION_ERROR.different':
     'La destination contient un autre dépôt qu’avant. Branchez le bon disque, ou cherchez qui l’a remplacé.',
+  'DESTINATION_ERROR.foreign':
+    'Le dossier de la destination contient des fichiers d’un autre programme. Déplacez-les, ou choisissez un dossier vide, par exemple un nouveau dossier en dessous.',
   'DESTINATION_ERROR.EROFS':
     'La destination est en lecture seule. Montez-la en écriture. Si cela s’est produit tout seul, le disque est peut-être en fin de vie.',
   'DESTINATION_ERROR.EACCES':

@@ -36,8 +36,10 @@ export const overview: Texts['overview'] = {
       `${count('touched')} Dateien in ${names} kamen, gingen oder änderten sich auf einmal`,
     name_claimed: ({ number, names }) =>
       `Der Nur-schreiben-Schlüssel ${number('write_only_key')} hat eine Sicherung im Namen von ${names} gespeichert, für den auch andere speichern`,
-    destination_gone: ({ to }) =>
-      `Nicht geschützt: der Ordner von ${to} ist weg, und mit ihm die Sicherungen`,
+    destination_gone: ({ to, names, number }) =>
+      number('empty') === 1
+        ? `Nicht geschützt: die Sicherungen von ${names} liegen nicht in ${to}: der Ordner ist leer`
+        : `Nicht geschützt: der Ordner von ${to} ist weg, und mit ihm die Sicherungen`,
     damaged: ({ to }) => `Nicht geschützt: die letzte Prüfung von ${to} fand Schäden`,
     drill_failed: ({ to }) =>
       `Nicht geschützt: Dateien ließen sich bei der letzten Probe nicht aus ${to} wiederherstellen`,
@@ -80,9 +82,9 @@ export const overview: Texts['overview'] = {
     files_rewritten: 'Ältere Stände bleiben. Sehen Sie zuerst den Alarm an.',
     source_unreadable: 'Ältere Stände bleiben. Sorgen Sie dafür, dass Holdfast sie lesen darf.',
     source_left_out:
-      'Ältere Stände bleiben. Der Auftrag sagt, welche Regel es ist. Nehmen Sie sie zurück, oder entfernen Sie die Quelle.',
+      'Ältere Stände bleiben. Der Auftrag sagt, welche Regeln es sind. Nehmen Sie sie zurück, oder entfernen Sie die Quelle. Die nächste Sicherung hebt die Warnung auf.',
     source_left_out_before:
-      'Der Auftrag sagt, welche Regel es ist. Nehmen Sie sie zurück, oder entfernen Sie die Quelle.',
+      'Der Auftrag sagt, welche Regeln es sind. Nehmen Sie sie zurück, oder entfernen Sie die Quelle. Die nächste Sicherung hebt die Warnung auf.',
     source_empty:
       'Ältere Stände bleiben. Ist es eine Platte, hängen Sie sie ein; soll es leer sein, bestätigen Sie das beim Alarm.',
     source_gone:
@@ -94,6 +96,8 @@ export const overview: Texts['overview'] = {
     name_claimed:
       'Sie gilt nicht als Sicherung dieses Rechners. Sehen Sie den Alarm an: Ist der Rechner zu diesem Schlüssel gewechselt, oder ist der Schlüssel in falschen Händen?',
     destination_gone: 'Legen Sie den Ordner zurück, oder wählen Sie ein anderes Ziel.',
+    destination_empty:
+      'Ist es eine andere Platte, schließen Sie die richtige an. Wurden die Sicherungen gelöscht, richten Sie einen anderen Ordner als Ziel ein und fangen dort neu an.',
     damaged:
       'Sicherungen dort kommen vielleicht nicht heil zurück. Prüfen Sie die Platte, sichern Sie erneut, und prüfen Sie dann noch einmal. Bleiben Schäden, entfernen Sie die Stände, die die Prüfung nennt.',
     drill_failed: 'Prüfen Sie alle Daten, sichern Sie erneut, und proben Sie dann noch einmal.',
@@ -133,6 +137,13 @@ export const overview: Texts['overview'] = {
     source_own: 'Wählen Sie eine andere Quelle, und entfernen Sie diese.',
     source_unfit: 'Wählen Sie einen Ordner oder eine Datei, und entfernen Sie diese Quelle.',
     source_empty: 'Ist es eine Platte, hängen Sie sie ein. Soll es leer sein, bestätigen Sie das beim Alarm.',
+    read_only: 'Hängen Sie es zum Schreiben ein. Kam das von selbst, ist die Platte vielleicht am Ende.',
+    no_permission: 'Sehen Sie nach, wem der Ordner des Ziels gehört, und welche Rechte er hat.',
+    foreign:
+      'Verschieben Sie diese Dateien, oder wählen Sie einen leeren Ordner als Ziel, etwa einen neuen darunter.',
+    command: 'Was der Befehl ausgab, steht im Protokoll des Auftrags. Berichtigen Sie den Befehl.',
+    unscheduled:
+      '„Jetzt sichern“ sichert einmal. Damit es regelmäßig geschieht, geben Sie der Quelle in den Einstellungen einen Zeitplan.',
     other: 'Der Auftrag sagt, was schiefging.',
     none: 'Die Aufträge sagen, was geschah. „Jetzt sichern“ versucht es noch einmal.',
     paused: 'Die Sicherungen sind angehalten. Setzen Sie sie fort.',
@@ -156,12 +167,24 @@ export const overview: Texts['overview'] = {
   checksTitle: 'Bitte ansehen',
   checks: {
     configuration: {
-      short: 'die Konfigurationsdatei hat einen Fehler',
-      todo: `Die letzte gültige bleibt in Kraft. Wo der Fehler steckt, sagt: ${holdfast`config validate`}`,
+      short: 'die Konfigurationsdatei ist nicht zu gebrauchen',
+      todo: `Die letzte gültige bleibt in Kraft. Warum, sagt: ${holdfast`config validate`}`,
     },
     notices: {
       short: 'Nachrichten kommen nicht an',
       todo: 'Senden Sie aus den Einstellungen eine Probe: Sie sagt, woran es liegt.',
+    },
+    'state full': {
+      short: 'die Platte mit dem Zustand von Holdfast ist voll, daher entstehen keine Sicherungen',
+      todo: 'Schaffen Sie dort Platz.',
+    },
+    'state gone': {
+      short: 'der Ordner, in dem Holdfast seinen Zustand hält, ist weg',
+      todo: 'Legen Sie ihn zurück, oder hängen Sie seine Platte ein. Bis dahin entstehen keine Sicherungen.',
+    },
+    'state lost': {
+      short: 'eine beschädigte Zustandsdatenbank musste ersetzt werden',
+      todo: `Ihre Sicherungen sind heil. Frühere Aufträge, Alarme, eine Pause und API-Zugänge fehlen vielleicht: Sehen Sie nach, und bestätigen Sie dies auf der Befehlszeile: ${holdfast`alarms --acknowledge`}`,
     },
     state: {
       short: 'der Agent kann nicht festhalten, was er tut',
@@ -353,6 +376,11 @@ const BECAUSE: Readonly<Record<NonNullable<Statement['reason']>, string>> = {
   source_own: ', denn Ordner, in denen Holdfast speichert, sichert es nicht',
   source_unfit: ', denn eine solche Quelle lässt sich nicht sichern',
   source_empty: ', denn die Quelle ist leer',
+  read_only: ', denn am Ziel darf nur gelesen werden',
+  no_permission: ', denn Holdfast hat am Ziel nicht die nötigen Rechte',
+  foreign: ', denn am Ziel liegen Dateien eines anderen Programms',
+  command: ', denn der Befehl davor ist gescheitert',
+  unscheduled: ', denn nichts beginnt ihre Sicherungen: ihr Zeitplan ist aus',
   other: '; der letzte Versuch ist gescheitert',
 };
 

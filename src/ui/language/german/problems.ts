@@ -12,6 +12,18 @@ export const problems: Texts['problems'] = {
   // Why a job failed.
   INVALID_SOURCE:
     'Die Quelle lässt sich nicht sichern. Sehen Sie nach, ob sie da ist und der Agent sie lesen darf.',
+  'INVALID_SOURCE.unsupported_type':
+    'Das ist eine Pipe oder ein Gerät und enthält nichts, was sich sichern ließe. Wählen Sie einen Ordner oder eine Datei.',
+  'INVALID_SOURCE.inside_repository':
+    'In diesem Ordner liegen Sicherungen, daher wird er nicht gesichert. Wählen Sie einen anderen.',
+  'INVALID_SOURCE.inside_state_directory':
+    'In diesem Ordner hält Holdfast seinen eigenen Zustand, daher wird er nicht gesichert. Wählen Sie einen anderen.',
+  'INVALID_SOURCE.not_answering':
+    'Der Server oder die Platte der Quelle antwortet nicht. Sehen Sie nach, ob er läuft, oder hängen Sie sie aus.',
+  'INVALID_SOURCE.not_readable':
+    'Holdfast darf die Quelle nicht lesen. Geben Sie ihm das Recht dazu, oder wählen Sie eine andere.',
+  'INVALID_SOURCE.not_found':
+    'Die Quelle ist nicht da. Prüfen Sie den Pfad, und hängen Sie ihre Platte ein, wenn sie auf einer liegt.',
   INVALID_DESTINATION:
     'Das Ziel ist unbekannt oder lässt sich nicht nutzen. Sehen Sie es in den Einstellungen an.',
   INVALID_TARGET: 'Dorthin lässt sich nichts wiederherstellen. Wählen Sie ein anderes Verzeichnis.',
@@ -34,6 +46,8 @@ export const problems: Texts['problems'] = {
     'Der Ordner des Ziels ist leer. Ist es eine Platte, hängen Sie sie ein. Wurden die Sicherungen gelöscht, richten Sie einen anderen Ordner als Ziel ein.',
   'DESTINATION_ERROR.different':
     'Am Ziel liegt ein anderes Repository als zuvor. Schließen Sie die richtige Platte an, oder finden Sie heraus, wer es ausgetauscht hat.',
+  'DESTINATION_ERROR.foreign':
+    'Im Ordner des Ziels liegen Dateien eines anderen Programms. Verschieben Sie sie, oder wählen Sie einen leeren Ordner, etwa einen neuen darunter.',
   'DESTINATION_ERROR.EROFS':
     'Am Ziel darf nur gelesen werden. Hängen Sie es zum Schreiben ein. Kam das von selbst, ist die Platte vielleicht am Ende.',
   'DESTINATION_ERROR.EACCES':

@@ -35,8 +35,10 @@ export const overview: Texts['overview'] = {
       `${count('touched')} archivos de ${names} se crearon, cambiaron o desaparecieron de golpe`,
     name_claimed: ({ number, names }) =>
       `La clave de solo escritura ${number('write_only_key')} guardó una copia en nombre de ${names}, un nombre con el que también guardan otros`,
-    destination_gone: ({ to }) =>
-      `Sin protección: la carpeta de ${to} ha desaparecido, y con ella las copias que contenía`,
+    destination_gone: ({ to, names, number }) =>
+      number('empty') === 1
+        ? `Sin protección: las copias de ${names} no están en ${to}: la carpeta está vacía`
+        : `Sin protección: la carpeta de ${to} ha desaparecido, y con ella las copias que contenía`,
     damaged: ({ to }) => `Sin protección: la última verificación de ${to} encontró daños`,
     drill_failed: ({ to }) =>
       `Sin protección: la última prueba de restauración no pudo recuperar archivos de ${to}`,
@@ -81,8 +83,9 @@ export const overview: Texts['overview'] = {
     source_unreadable:
       'Las instantáneas anteriores se conservan. Compruebe que Holdfast tiene permiso para leer los archivos.',
     source_left_out:
-      'Las instantáneas anteriores se conservan. La tarea indica qué regla es. Retírela, o quite el origen.',
-    source_left_out_before: 'La tarea indica qué regla es. Deshágala, o quite el origen.',
+      'Las instantáneas anteriores se conservan. La tarea indica qué reglas son. Retírelas, o quite el origen. La próxima copia elimina esta advertencia.',
+    source_left_out_before:
+      'La tarea indica qué reglas son. Retírelas, o quite el origen. La próxima copia elimina esta advertencia.',
     source_empty:
       'Las instantáneas anteriores se conservan. Si es un disco, móntelo; si debe estar vacío, indíquelo en la alarma.',
     source_gone:
@@ -94,6 +97,8 @@ export const overview: Texts['overview'] = {
     name_claimed:
       'No cuenta como copia de ese equipo. Vea la alarma: ¿ha pasado el equipo a usar esa clave, o está la clave en malas manos?',
     destination_gone: 'Vuelva a poner la carpeta en su sitio, o elija otro destino.',
+    destination_empty:
+      'Si es otro disco, conecte el correcto. Si se borraron las copias de seguridad, añada otra carpeta como destino y empiece de nuevo allí.',
     damaged:
       'Puede que las copias guardadas allí no se recuperen íntegras. Revise el disco, haga otra copia y ejecute después otra verificación. Si aún encuentra daños, quite las instantáneas que nombra.',
     drill_failed:
@@ -132,6 +137,13 @@ export const overview: Texts['overview'] = {
     source_own: 'Elija otro origen, y quite este.',
     source_unfit: 'Elija una carpeta o un archivo, y quite este origen.',
     source_empty: 'Si es un disco, móntelo. Si debe estar vacío, indíquelo en la alarma.',
+    read_only: 'Móntelo con escritura. Si ocurrió por sí solo, puede que el disco esté fallando.',
+    no_permission: 'Revise de quién es la carpeta del destino y sus permisos.',
+    foreign:
+      'Mueva esos archivos, o elija como destino una carpeta vacía, por ejemplo una nueva dentro de ella.',
+    command: 'El registro de la tarea contiene lo que mostró el comando. Corrija el comando.',
+    unscheduled:
+      'Para copiar ahora, elija «Hacer una copia ahora». Para hacerlo con regularidad, dé al origen una programación en la configuración.',
     other: 'La tarea indica qué falló.',
     none: 'Las tareas indican qué pasó. Para intentarlo de nuevo, inicie una copia.',
     paused: 'Las copias están en pausa. Reanúdelas.',
@@ -155,12 +167,24 @@ export const overview: Texts['overview'] = {
   checksTitle: 'Requiere su atención',
   checks: {
     configuration: {
-      short: 'el archivo de configuración tiene un error',
-      todo: `Sigue en vigor la última versión válida. Esto indica dónde está el error: ${holdfast`config validate`}`,
+      short: 'el archivo de configuración no se puede usar',
+      todo: `Sigue en vigor la última versión válida. Esto indica por qué: ${holdfast`config validate`}`,
     },
     notices: {
       short: 'los avisos no llegan',
       todo: 'Envíe una prueba desde la configuración: le dirá qué falla.',
+    },
+    'state full': {
+      short: 'el disco donde Holdfast guarda su estado está lleno, así que no se hacen copias',
+      todo: 'Libere espacio en él.',
+    },
+    'state gone': {
+      short: 'la carpeta donde Holdfast guarda su estado ha desaparecido',
+      todo: 'Vuelva a ponerla en su sitio, o monte su disco. Hasta entonces no se hacen copias.',
+    },
+    'state lost': {
+      short: 'hubo que sustituir una base de datos de estado dañada',
+      todo: `Sus copias están intactas. Pueden faltar tareas, alarmas, una pausa o credenciales de la API: revíselas y confírmelo en la línea de comandos: ${holdfast`alarms --acknowledge`}`,
     },
     state: {
       short: 'el agente no puede registrar lo que hace',
@@ -349,6 +373,11 @@ const BECAUSE: Readonly<Record<NonNullable<Statement['reason']>, string>> = {
   source_own: ', porque Holdfast no copia las carpetas en las que guarda',
   source_unfit: ', porque un origen de ese tipo no se puede copiar',
   source_empty: ', porque el origen está vacío',
+  read_only: ', porque el destino es de solo lectura',
+  no_permission: ', porque Holdfast no tiene los permisos necesarios en el destino',
+  foreign: ', porque en el destino hay archivos de otro programa',
+  command: ', porque falló el comando previo',
+  unscheduled: ', porque nada inicia sus copias: su programación está desactivada',
   other: '; el último intento falló',
 };
 

@@ -12,6 +12,16 @@ export const problems: Texts['problems'] = {
   // Why a job failed.
   INVALID_SOURCE:
     'El origen no se puede copiar. Compruebe que existe y que el agente tiene permiso para leerlo.',
+  'INVALID_SOURCE.unsupported_type':
+    'Es una tubería o un dispositivo, y no contiene nada que copiar. Elija una carpeta o un archivo.',
+  'INVALID_SOURCE.inside_repository':
+    'En esta carpeta se guardan copias de seguridad, así que no se copia. Elija otra.',
+  'INVALID_SOURCE.inside_state_directory':
+    'En esta carpeta guarda Holdfast su propio estado, así que no se copia. Elija otra.',
+  'INVALID_SOURCE.not_answering':
+    'El servidor o el disco del origen no responde. Compruebe que funciona, o desmóntelo.',
+  'INVALID_SOURCE.not_readable': 'Holdfast no tiene permiso para leer el origen. Déselo, o elija otro.',
+  'INVALID_SOURCE.not_found': 'El origen no está. Revise la ruta, y monte su disco si está en uno.',
   INVALID_DESTINATION: 'El destino no existe o no se puede usar. Revíselo en la configuración.',
   INVALID_TARGET: 'En ese lugar no se puede restaurar nada. Elija otra carpeta.',
   SECRET_IN_URL:
@@ -32,6 +42,8 @@ export const problems: Texts['problems'] = {
     'La carpeta del destino está vacía. Si es un disco, móntelo. Si se borraron las copias, añada otra carpeta como destino.',
   'DESTINATION_ERROR.different':
     'En el destino hay un repositorio distinto del de antes. Conecte el disco correcto, o averigüe quién lo cambió.',
+  'DESTINATION_ERROR.foreign':
+    'En la carpeta del destino hay archivos de otro programa. Muévalos, o elija una carpeta vacía, por ejemplo una nueva dentro de ella.',
   'DESTINATION_ERROR.EROFS':
     'El destino es de solo lectura. Móntelo con escritura. Si ocurrió por sí solo, puede que el disco esté fallando.',
   'DESTINATION_ERROR.EACCES':

@@ -17,6 +17,7 @@ export function todoOf(statement: Statement): string {
 
 function todoKey({ code, reason, since, figures }: Statement): string {
   if (code === 'source_empty' && reason === 'source_missing') return 'source_gone';
+  if (code === 'destination_gone' && figures['empty'] === 1) return 'destination_empty';
   // There are older snapshots if there was a good backup, or an alarm compared it with one.
   const hasOlder = since !== null || figures['files_before'] !== undefined;
   return code === 'source_left_out' && !hasOlder ? 'source_left_out_before' : code;

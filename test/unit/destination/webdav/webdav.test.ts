@@ -47,6 +47,18 @@ describe('a sign-in page in place of the server', () => {
     await expect(openWebdavDestination(store.place, {})).rejects.toMatchObject(expected);
   });
 
+  test('is waited for, too, where it comes at once', async () => {
+    store.fault = () => ({ status: 200, type: 'text/html; charset=utf-8', text: '<html>Sign in</html>' });
+    const expected = {
+      kind: 'unreachable',
+      retry: 'later',
+      message: expect.stringContaining('something else answers, such as the sign-in page of a network'),
+    };
+    await expect(keys()).rejects.toMatchObject(expected);
+    await expect(destination.stat('snapshots/s', live)).rejects.toMatchObject(expected);
+    await expect(openWebdavDestination(store.place, {})).rejects.toMatchObject(expected);
+  });
+
   test.each(['MKCOL', 'PUT', 'MOVE', 'GET'])('is no answer to %s', async (method) => {
     store.fault = (asked) => (asked === method ? { status: 302, location: LOGIN } : undefined);
     const call =
