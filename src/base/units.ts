@@ -115,10 +115,7 @@ function notADuration(text: string): RequestError {
   });
 }
 
-/**
- * A duration for people, in its two largest units: `250ms`, `4.2s`, `2m5s`, `1h30m`, `3d4h`; above 60 days in months, and
- * above two years in years.
- */
+/** A duration for people, in its two largest units: `250ms`, `4.2s`, `2m5s`, `1h30m`, `3d4h`. */
 export function formatDuration(milliseconds: number): string {
   if (milliseconds < 0) return `-${formatDuration(-milliseconds)}`;
   const whole = Math.round(milliseconds);
@@ -130,13 +127,18 @@ export function formatDuration(milliseconds: number): string {
   if (seconds < 3600) return twoUnits(seconds, 60, 'm', 's');
   const minutes = Math.round(milliseconds / minute);
   if (minutes < 1440) return twoUnits(minutes, 60, 'h', 'm');
-  const days = milliseconds / (24 * hour);
-  if (days <= 60) return twoUnits(Math.round(milliseconds / hour), 24, 'd', 'h');
-  return days < 2 * YEAR ? `${Math.round(days / (YEAR / 12))} months` : `${Math.round(days / YEAR)} years`;
+  return twoUnits(Math.round(milliseconds / hour), 24, 'd', 'h');
 }
 
 /** Days. */
 const YEAR = 365.2425;
+
+/** How long something lasts or is ago, in a sentence: as a duration up to 60 days, then in months, from two years on in years. */
+export function formatSpan(milliseconds: number): string {
+  const days = milliseconds / (24 * hour);
+  if (days <= 60) return formatDuration(milliseconds);
+  return days < 2 * YEAR ? `${Math.round(days / (YEAR / 12))} months` : `${Math.round(days / YEAR)} years`;
+}
 
 function twoUnits(count: number, perLarge: number, large: string, small: string): string {
   const rest = count % perLarge;

@@ -237,7 +237,8 @@ function ofDestination(error: unknown, name: string, shown: string): unknown {
   const isPlain =
     error instanceof RepositoryError &&
     error.code === 'WRONG_PASSPHRASE' &&
-    error.details['slotsNotTried'] === undefined;
+    error.details['slotsNotTried'] === undefined &&
+    error.details['untypable'] === undefined;
   if (!isPlain) return error;
   return new RepositoryError(
     'WRONG_PASSPHRASE',

@@ -68,7 +68,7 @@ export function createJobBook(
     const found = jobs.record(id);
     if (found === undefined)
       throw new RequestError('NOT_FOUND', `There is no job ${id}`, {
-        hint: 'Old jobs are removed. List those that there are.',
+        hint: 'Old jobs are removed. List the jobs, and take an id from there.',
       });
     return found;
   };

@@ -1,6 +1,6 @@
 /** Says in one English sentence whether the person is protected: for the command line, notices and programs. */
 import { holdfast } from '../base/holdfast-command.ts';
-import { formatBytes, formatDuration, localTime } from '../base/units.ts';
+import { formatBytes, formatSpan, localTime } from '../base/units.ts';
 import type { FullStatus, StatusCheck } from './agent.ts';
 import { wayBack, type RestoreTo } from '../watch/way-back.ts';
 import {
@@ -110,7 +110,7 @@ export function sentenceOf(said: Statement, checks: readonly StatusCheck[], nowM
     case 'files_unread':
       return `Protected, except ${unreadCount(figures)} we could not read${files.length === 0 ? '' : `: ${namedFiles(said)}`}.`;
     case 'clock_behind':
-      return `Protected, but the clock of this computer is or was wrong: the last backup has a time ${formatDuration(figures['ahead_ms'] ?? 0)} in the future.`;
+      return `Protected, but the clock of this computer is or was wrong: the last backup has a time ${formatSpan(figures['ahead_ms'] ?? 0)} in the future.`;
     case 'same_place':
       return `Protected, but with fewer copies than it seems: ${to} are the same place, so there is only one copy of the backups of ${names}. The last good one is ${age} old.`;
     case 'state_nearly_full':
@@ -134,7 +134,7 @@ export function sentenceOf(said: Statement, checks: readonly StatusCheck[], nowM
     case 'same_disk':
       return `Protected from mistakes, not from a broken disk: the backups of ${names} are on the same disk as the files. The last good one is ${age} old.`;
     case 'untested':
-      return `Protected, but no restore from ${to} has been tried for ${formatDuration(figures['untested_ms'] ?? 0)}.`;
+      return `Protected, but no restore from ${to} has been tried for ${formatSpan(figures['untested_ms'] ?? 0)}.`;
     case 'protected':
       return `Protected: the last good backup is ${age} old.`;
   }
@@ -215,7 +215,7 @@ export function adviceOf(one: Statement, pairs: Pairs = []): string {
     case 'first_backup_runs':
       return one.figures['waits'] === 1 ? `The job says what it is waiting for: ${holdfast`jobs`}` : '';
     case 'check_warns':
-      return one.check === 'state lost' ? `Then: ${holdfast`alarms --acknowledge`}` : '';
+      return one.check === 'state_lost' ? `Then: ${holdfast`alarms --acknowledge`}` : '';
     case 'check_failed':
     case 'destination_away':
     case 'protected':
@@ -321,7 +321,7 @@ export function because(reason: Reason | null): string {
 
 /** Less than nothing while the clock was ahead. */
 function ageOf(ms: number): string {
-  return ms < 60_000 ? 'less than a minute' : formatDuration(ms);
+  return ms < 60_000 ? 'less than a minute' : formatSpan(ms);
 }
 
 function nameOf(name: string): string {

@@ -77,7 +77,7 @@ const setAside = ({ state }: AgentPlace): readonly string[] =>
   readdirSync(state).filter((name) => /^state\.db\.damaged-[^-]+-\d\d-[^-]*-\d\d-\d\d-\d{3}Z$/.test(name));
 
 describe.concurrent('a state database', () => {
-  test.each<readonly [string, 'set aside' | 'kept', (state: string) => void]>([
+  test.each<readonly [string, 'set aside' | 'kept' | 'gone', (state: string) => void]>([
     [
       'whose first page is garbage',
       'set aside',
@@ -99,12 +99,16 @@ describe.concurrent('a state database', () => {
       'kept',
       (state) => rewrite(join(state, 'state.db-wal'), (bytes) => bytes.fill(7, 5_000)),
     ],
-    ['that is gone together with its log', 'kept', (state) => rmSync(settled(state))],
+    ['that is gone together with its log', 'gone', (state) => rmSync(settled(state))],
   ])('%s costs no job, no credential and no setting', async (_, what, damage) => {
     const copy = spoiled(damage);
     const agent = await startAgent(copy);
     expect(await jobsOf(agent)).toEqual(jobs);
-    expect((await agent.ask('GET', '/status')).data).toMatchObject({ status: 'paused' });
+    // That a state database had to be replaced is told until somebody confirms it; a pause does not hide it.
+    const isTold = what === 'set aside' || what === 'gone';
+    expect((await agent.ask('GET', '/status')).data).toMatchObject({
+      status: isTold ? 'degraded' : 'paused',
+    });
     expect(await agent.stop()).toBe(0);
     expect(setAside(copy)).toHaveLength(what === 'set aside' ? 1 : 0);
     if (what === 'set aside')

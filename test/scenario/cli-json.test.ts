@@ -21,6 +21,7 @@ const LEFT_OUT = [
   'partner copy',
   'partner suspend',
   'partner resume',
+  'partner reset',
 ];
 
 const isTime = (name: string): boolean => /(?:^|_)(?:at|until|time)$/.test(name);

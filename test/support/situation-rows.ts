@@ -256,15 +256,15 @@ export const RUNNING: readonly SituationRow[] = [
   },
   {
     what: 'The disk of the state directory is full',
-    says: { code: 'check_failed', check: 'state full', names: [] },
+    says: { code: 'check_failed', check: 'state_full', names: [] },
   },
   {
     what: 'The state directory is gone while the agent runs',
-    says: { code: 'check_failed', check: 'state gone', names: [] },
+    says: { code: 'check_failed', check: 'state_gone', names: [] },
   },
   {
     what: 'The database of the agent was damaged, and has been rebuilt',
-    says: { code: 'check_warns', check: 'state lost', names: [] },
+    says: { code: 'check_warns', check: 'state_lost', names: [] },
   },
   {
     what: 'The disk of the state directory is nearly full',

@@ -58,7 +58,7 @@ export function fromHoldfastError(error: unknown): ApiError | undefined {
 /** What a program asks next, in place of the command that the parts below name to a person. */
 const BY_REQUEST: Readonly<Partial<Record<ResponseCode, string>>> = {
   PATH_NOT_IN_SNAPSHOT: 'To see which snapshots have it: GET /files/versions?path=…',
-  SNAPSHOT_NOT_FOUND: 'GET /snapshots lists those that there are.',
+  SNAPSHOT_NOT_FOUND: 'GET /snapshots lists the snapshots.',
 };
 
 /** The storage is absent, such as an unplugged disk, but has not failed. */

@@ -131,7 +131,7 @@ export function requireSnapshot(snapshots: readonly KnownSnapshot[], id: string)
   const [only] = found;
   if (/^[0-9a-f]{8,64}$/.test(id) && only !== undefined && found.length === 1) return only;
   throw new RequestError('SNAPSHOT_NOT_FOUND', tooShortText(id, 8) ?? `There is no snapshot ${id}`, {
-    hint: 'Retention may have removed it. GET /snapshots lists those that there are.',
+    hint: 'Retention may have removed it. GET /snapshots lists the snapshots.',
     details: { snapshot: id },
   });
 }

@@ -2,7 +2,6 @@ import type { Command } from 'commander';
 import { HoldfastError, StateError } from '../../base/errors.ts';
 import { holdfast } from '../../base/holdfast-command.ts';
 import { formatBytes, formatDuration, localTime } from '../../base/units.ts';
-import { DEFAULT_DESTINATION, EMBEDDED_DESTINATION } from '../../config/effective-settings.ts';
 import { holdsBackups } from '../../config/embedded-repository.ts';
 import { whyItCannotRun } from '../../daemon/state/disk.ts';
 import { whyItIsRefused } from '../../daemon/state/private-state.ts';
@@ -13,6 +12,7 @@ import type { Context } from '../command/context.ts';
 import { addExamples, addOutputOptions, type OutputOptions } from '../command/options.ts';
 import { statePaths } from '../command/state-directory.ts';
 import { forMachineService, installCommand } from '../install/installed.ts';
+import { shownName, withShownNames } from '../places/shown-names.ts';
 import { renderTable } from '../terminal/table.ts';
 import { createStyles, printable, type Styles, terminalWidth, wantsColor } from '../terminal/terminal.ts';
 import { ago, count } from '../terminal/wording.ts';
@@ -85,7 +85,7 @@ async function showAbsent(options: OutputOptions, context: Context): Promise<voi
 async function showTakenPort(context: Context): Promise<void> {
   const [{ settingsOnce }, { checkPort }] = await Promise.all([
     import('../places/settings-file.ts'),
-    import('../doctor/agent.ts'),
+    import('../install/port.ts'),
   ]);
   try {
     const { port } = (await settingsOnce(context)).listen;
@@ -169,22 +169,10 @@ function placesTable({ destinations }: FullStatus, styles: Styles, context: Cont
   return renderTable(columns, rows, { width: terminalWidth(out.stream), titleStyle: styles.bold });
 }
 
-/** The name of a destination as shown to people: that of the embedded repository, unless another destination uses it. */
-function shownName(name: string, all: FullStatus['destinations']): string {
-  if (name !== DEFAULT_DESTINATION) return name;
-  const names = [DEFAULT_DESTINATION, EMBEDDED_DESTINATION];
-  return all.some((one) => !one.embedded && names.includes(one.name)) ? name : EMBEDDED_DESTINATION;
-}
-
 /** Adds `(default)` to the embedded repository while programs get it under the name `default`. */
 function nameCell({ name }: DestinationStatus, all: FullStatus['destinations']): string {
   const shown = shownName(name, all);
   return shown === name ? name : `${shown} (default)`;
-}
-
-export function withShownNames(status: FullStatus): FullStatus {
-  const shown = (name: string): string => shownName(name, status.destinations);
-  return { ...status, statements: status.statements.map((one) => ({ ...one, to: one.to.map(shown) })) };
 }
 
 const AWAY_WORDS = {

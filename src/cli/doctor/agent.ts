@@ -1,7 +1,5 @@
 /** Checks the agent: whether it runs, its port, and what it may watch. */
 import { opendir, readFile } from 'node:fs/promises';
-import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { isAlive } from '../../base/alive.ts';
 import { treePath } from '../../base/tree-path.ts';
@@ -14,11 +12,11 @@ import { count } from '../terminal/wording.ts';
 import { protectionOf } from '../../jobs/protection.ts';
 import type { Context } from '../command/context.ts';
 import { forMachineService, installCommand } from '../install/installed.ts';
-import { announced, isHoldfast, runningAgent, type RunningAgent } from '../install/readiness.ts';
+import { announced, runningAgent, type RunningAgent } from '../install/readiness.ts';
 import { statePaths, type StatePaths } from '../command/state-directory.ts';
 import type { Environment } from '../terminal/terminal.ts';
 import { type Finding, ok, problem, warning } from '../../daemon/doctor/finding.ts';
-import { withShownNames } from '../agent/status.ts';
+import { withShownNames } from '../places/shown-names.ts';
 
 export async function checkAgent(
   env: Environment,
@@ -46,45 +44,6 @@ export async function checkAgent(
     ),
     agent: undefined,
   };
-}
-
-/** Checks that the port is the agent's, or free for it. */
-export async function checkPort(port: number, agent: RunningAgent | undefined): Promise<Finding> {
-  if (agent !== undefined) return ok('port', `The agent listens on ${agent.addresses.join(', ')}`);
-  if (port === 0) return ok('port', 'Any free port');
-  const server = createServer();
-  try {
-    server.listen(port, '127.0.0.1');
-    await once(server, 'listening');
-  } catch (error) {
-    if (errnoOf(error) === 'EADDRINUSE') return await takenPort(port);
-    if (errnoOf(error) === 'EACCES')
-      return problem(
-        'port',
-        `Port ${port} is not allowed`,
-        `Choose a port above 1023: ${holdfast`config set listen.port 7390`}`,
-      );
-    throw error;
-  } finally {
-    server.close();
-  }
-  return ok('port', `${port} is free`);
-}
-
-/** The finding when the port is taken, usually by the agent of another user: each agent needs its own. */
-async function takenPort(port: number): Promise<Finding> {
-  const another = holdfast`config set listen.port ${String(port + 1)}`;
-  return (await isHoldfast(port))
-    ? problem(
-        'port',
-        `Another agent on this machine uses port ${port}`,
-        `Use another port for this one: ${another}`,
-      )
-    : problem(
-        'port',
-        `Another program uses port ${port}`,
-        `Find out which: ss -ltnp 'sport = :${port}'. End it, or choose another port: ${another}`,
-      );
 }
 
 /** What the agent says first when it is asked whether all is protected. */

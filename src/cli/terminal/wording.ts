@@ -7,7 +7,7 @@ import {
   storedByText,
   storeKey,
 } from '../../base/stored-by.ts';
-import { formatDuration, localTime } from '../../base/units.ts';
+import { formatSpan, localTime } from '../../base/units.ts';
 import type { Snapshot } from '../../repository/snapshots.ts';
 
 /** A whole number as `12,345`. Intl is not used: its formatter takes longer to make than many commands take to run. */
@@ -22,7 +22,7 @@ export function count(amount: number, noun: string, plural = `${noun}s`): string
 
 /** `3h5m ago`; `just now` for less than a minute, and for a time that was noted while the clock was ahead. */
 export function ago(ms: number): string {
-  return ms < 60_000 ? 'just now' : `${formatDuration(ms)} ago`;
+  return ms < 60_000 ? 'just now' : `${formatSpan(ms)} ago`;
 }
 
 /** An id as shown to people: eight digits are enough to tell thousands apart. */

@@ -88,9 +88,11 @@ export function statementsOf(parts: StatementParts, known: Known): readonly Stat
   return ranked([...all, base]);
 }
 
+const UNWRITTEN: ReadonlySet<string> = new Set(['state', 'state_full', 'state_gone']);
+
 /** Whether the state cannot be written, which says more than how little room it has. */
 export function isUnwritten(checks: Known['checks']): boolean {
-  return checks.some(({ name, status }) => /^state(?: full| gone)?$/.test(name) && status === 'error');
+  return checks.some(({ name, status }) => UNWRITTEN.has(name) && status === 'error');
 }
 
 /** Whether a time is in the future. */

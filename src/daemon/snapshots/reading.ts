@@ -142,7 +142,7 @@ export class Reading implements AsyncDisposable {
     const snapshot = open.snapshots.get(id);
     if (snapshot === undefined) {
       throw new RequestError('SNAPSHOT_NOT_FOUND', `There is no snapshot ${id}`, {
-        hint: 'GET /snapshots lists those that there are.',
+        hint: 'GET /snapshots lists the snapshots.',
       });
     }
     return { open, snapshot };

@@ -19,7 +19,7 @@ export interface LostStateParts {
 }
 
 /** A setting: when the loss was noticed, in milliseconds since 1970. */
-const LOST = 'state lost';
+const LOST = 'state_lost';
 
 const WHAT =
   'The database of the agent was damaged or missing. It was rebuilt from its journal and the destinations, so your ' +
@@ -44,6 +44,6 @@ export class LostState {
   checks(): readonly StatusCheck[] {
     return this.#notes.get(LOST) === undefined
       ? []
-      : [{ name: 'state lost', status: 'warning', message: WHAT }];
+      : [{ name: 'state_lost', status: 'warning', message: WHAT }];
   }
 }

@@ -122,7 +122,7 @@ export class StateWriting {
     if (seen === 'gone')
       return [
         {
-          name: 'state gone',
+          name: 'state_gone',
           status: 'error',
           message:
             'The folder in which Holdfast keeps its state is gone, so no backups are made. Put it back, or mount its disk.',
@@ -131,7 +131,7 @@ export class StateWriting {
     if (seen === 'full' && (this.#failure ?? 'full') === 'full')
       return [
         {
-          name: 'state full',
+          name: 'state_full',
           status: 'error',
           message:
             'The disk where Holdfast keeps its state is full, so no backups are made. Free up space there.',

@@ -131,7 +131,10 @@ export async function* openSlots(
     candidates.length > 0 && secret.kind === 'passphrase' ? passphraseFault(secret.text) : undefined;
   // Holdfast makes no repository with such a passphrase, so it is told like there. Other programs may make one.
   if (fault !== undefined)
-    throw new RepositoryError('WRONG_PASSPHRASE', `The passphrase ${fault.what}`, { hint: fault.hint });
+    throw new RepositoryError('WRONG_PASSPHRASE', `The passphrase ${fault.what}`, {
+      hint: fault.hint,
+      details: { untypable: true },
+    });
   throw new RepositoryError('WRONG_PASSPHRASE', wrongSecretMessage(secret, candidates.length), {
     hint: whatOpens(secret, slots),
   });

@@ -1,7 +1,13 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { RequestError } from '../../../src/base/errors.ts';
-import { formatBytes, formatDuration, parseDuration, parseSize } from '../../../src/base/units.ts';
+import {
+  formatBytes,
+  formatDuration,
+  formatSpan,
+  parseDuration,
+  parseSize,
+} from '../../../src/base/units.ts';
 
 describe('parseSize', () => {
   test.each([
@@ -158,5 +164,18 @@ describe('formatDuration', () => {
         expect(Math.abs(again - milliseconds)).toBeLessThanOrEqual(Math.max(50, milliseconds / 48));
       }),
     );
+  });
+});
+
+describe('formatSpan', () => {
+  test.each([
+    [90_000, '1m30s'],
+    [60 * 86_400_000, '60d'],
+    [61 * 86_400_000, '2 months'],
+    [365 * 86_400_000, '12 months'],
+    [1_095 * 86_400_000, '3 years'],
+    [7_300 * 86_400_000, '20 years'],
+  ])('shows %d ms as %s', (milliseconds, text) => {
+    expect(formatSpan(milliseconds)).toBe(text);
   });
 });

@@ -148,7 +148,7 @@ describe('without a write', () => {
       isFull: () => is && what === 'full',
       isGone: () => is && what === 'gone',
     });
-    expect(seen.checks()).toEqual([{ name: `state ${what}`, status: 'error', message }]);
+    expect(seen.checks()).toEqual([{ name: `state_${what}`, status: 'error', message }]);
     seen.look();
     seen.look();
     expect(notices.map(({ kind }) => kind)).toEqual(['state.failed']);

@@ -29,9 +29,9 @@ type KnownCheck =
   | 'configuration'
   | 'notices'
   | 'state'
-  | 'state full'
-  | 'state gone'
-  | 'state lost'
+  | 'state_full'
+  | 'state_gone'
+  | 'state_lost'
   | 'catalog'
   | NonNullable<Statement['check_code']>;
 
@@ -213,15 +213,15 @@ export const overview = {
       short: 'notices do not arrive',
       todo: 'Send a test from the settings to see what is wrong.',
     },
-    'state full': {
+    state_full: {
       short: 'the disk where Holdfast keeps its state is full, so no backups are made',
       todo: 'Free up space there.',
     },
-    'state gone': {
+    state_gone: {
       short: 'the folder in which Holdfast keeps its state is gone',
       todo: 'Put it back, or mount its disk. Until then no backups are made.',
     },
-    'state lost': {
+    state_lost: {
       short: 'a damaged state database had to be replaced',
       todo: `Your backups are safe. Earlier jobs, alarms, a pause and API credentials may be missing: check them, then confirm this on the command line: ${holdfast`alarms --acknowledge`}`,
     },

@@ -14,7 +14,7 @@ export const overview: Texts['overview'] = {
     'Protégé, mais attention : ',
     'Protégé, mais ',
     'Protégé, sauf ',
-    'Protégé par vos sauvegardes antérieures ; ',
+    'Protégé par vos sauvegardes antérieures ; ',
     'Pas encore protégé : ',
     'Non protégé : ',
   ],
@@ -181,15 +181,15 @@ export const overview: Texts['overview'] = {
       short: 'les notifications n’arrivent pas',
       todo: 'Envoyez un test depuis les paramètres : il dira ce qui ne va pas.',
     },
-    'state full': {
+    state_full: {
       short: 'le disque où Holdfast garde son état est plein : aucune sauvegarde n’a lieu',
       todo: 'Libérez-y de la place.',
     },
-    'state gone': {
+    state_gone: {
       short: 'le dossier où Holdfast garde son état a disparu',
       todo: 'Remettez-le en place, ou montez son disque. D’ici là, aucune sauvegarde n’a lieu.',
     },
-    'state lost': {
+    state_lost: {
       short: 'une base de données d’état endommagée a dû être remplacée',
       todo: `Vos sauvegardes sont intactes. Des tâches, des alertes, une pause ou des accès à l’API peuvent manquer : vérifiez, puis confirmez en ligne de commande : ${holdfast`alarms --acknowledge`}`,
     },

@@ -174,15 +174,15 @@ export const overview: Texts['overview'] = {
       short: 'Nachrichten kommen nicht an',
       todo: 'Senden Sie aus den Einstellungen eine Probe: Sie sagt, woran es liegt.',
     },
-    'state full': {
+    state_full: {
       short: 'die Platte mit dem Zustand von Holdfast ist voll, daher entstehen keine Sicherungen',
       todo: 'Schaffen Sie dort Platz.',
     },
-    'state gone': {
+    state_gone: {
       short: 'der Ordner, in dem Holdfast seinen Zustand hält, ist weg',
       todo: 'Legen Sie ihn zurück, oder hängen Sie seine Platte ein. Bis dahin entstehen keine Sicherungen.',
     },
-    'state lost': {
+    state_lost: {
       short: 'eine beschädigte Zustandsdatenbank musste ersetzt werden',
       todo: `Ihre Sicherungen sind heil. Frühere Aufträge, Alarme, eine Pause und API-Zugänge fehlen vielleicht: Sehen Sie nach, und bestätigen Sie dies auf der Befehlszeile: ${holdfast`alarms --acknowledge`}`,
     },

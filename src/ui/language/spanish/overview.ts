@@ -174,15 +174,15 @@ export const overview: Texts['overview'] = {
       short: 'los avisos no llegan',
       todo: 'Envíe una prueba desde la configuración: le dirá qué falla.',
     },
-    'state full': {
+    state_full: {
       short: 'el disco donde Holdfast guarda su estado está lleno, así que no se hacen copias',
       todo: 'Libere espacio en él.',
     },
-    'state gone': {
+    state_gone: {
       short: 'la carpeta donde Holdfast guarda su estado ha desaparecido',
       todo: 'Vuelva a ponerla en su sitio, o monte su disco. Hasta entonces no se hacen copias.',
     },
-    'state lost': {
+    state_lost: {
       short: 'hubo que sustituir una base de datos de estado dañada',
       todo: `Sus copias están intactas. Pueden faltar tareas, alarmas, una pausa o credenciales de la API: revíselas y confírmelo en la línea de comandos: ${holdfast`alarms --acknowledge`}`,
     },

@@ -448,7 +448,7 @@ describe('what a store does wrong', () => {
     store.plan(lists, { page: '<html><body>Sign in</body></html>' });
     await expect(keysIn(destination)).rejects.toMatchObject({
       kind: 'unreachable',
-      message: expect.stringContaining('the answer is a web page'),
+      message: expect.stringContaining('something else answers, such as the sign-in page of a network'),
     });
   });
 
