@@ -85,6 +85,14 @@ export const EXCUSED: readonly Excuse[] = [
     reason: 'Whether a time is still to come is told by the clock.',
   },
   {
+    ...REJECTED,
+    code: 'INVALID_REQUEST',
+    field: 'for',
+    operation: /^POST \/pause$/,
+    reason:
+      'How long a duration is, in whichever unit, is no matter of a pattern; the description has its bounds.',
+  },
+  {
     ...SETTINGS,
     code: 'REVISION_MISMATCH',
     reason: 'Which revision the settings have is known to the agent alone.',
@@ -128,7 +136,7 @@ export const EXCUSED: readonly Excuse[] = [
   {
     ...REJECTED,
     code: 'INVALID_REQUEST',
-    operation: /GET (?:\/customers\/\{id\})?\/usage$/,
+    operation: /GET (?:\/customers\/\{id\})?\/usage(?:\/customers)?$/,
     reason: 'How many days lie between two days is no matter of a schema.',
   },
   {
