@@ -30,11 +30,17 @@ export function shownDestination(
   name: string,
   { destinations, embedded }: Pick<Settings, 'destinations' | 'embedded'>,
 ): string {
-  if (name !== DEFAULT_DESTINATION) return name;
-  const isOther = destinations.some(
-    (one) => one.url !== embedded.url && [DEFAULT_DESTINATION, EMBEDDED_DESTINATION].includes(one.name),
+  return shownBeside(
+    name,
+    destinations.filter(({ url }) => url !== embedded.url),
   );
-  return isOther ? name : EMBEDDED_DESTINATION;
+}
+
+/** As `shownDestination`. @param others the destinations that are not the embedded repository */
+export function shownBeside(name: string, others: readonly { readonly name: string }[]): string {
+  if (name !== DEFAULT_DESTINATION) return name;
+  const isTaken = others.some((one) => [DEFAULT_DESTINATION, EMBEDDED_DESTINATION].includes(one.name));
+  return isTaken ? name : EMBEDDED_DESTINATION;
 }
 
 /** The names of all destinations as commands take them, for a person who typed another one. */

@@ -7,6 +7,7 @@ import type { DoneByCommand } from '../../control/calls.ts';
 import type { CheckReport } from '../../repository/check/check-report.ts';
 import type { Repository } from '../../repository/repository.ts';
 import type { Context } from '../command/context.ts';
+import { printable } from '../terminal/terminal.ts';
 import { askAgent } from './ask-agent.ts';
 
 /** Problems that are told; the snapshot has all of them. */
@@ -64,11 +65,15 @@ export async function tellOfCheck(
   );
 }
 
-/** Without an agent, or with one that cannot note it, nothing is lost: the work of the command is done. */
+/** The work of the command is done, so it does not fail where an agent cannot be told. Without one there is nobody to tell. */
 async function tell(done: DoneByCommand, context: Context): Promise<void> {
   try {
     await askAgent(context, 'done_by_command', done);
   } catch (error) {
     if (!(error instanceof HoldfastError)) throw error;
+    if (error.code !== 'NO_AGENT')
+      context.stderr.write(
+        printable(`Note: the running agent does not know of this: ${error.message}.`) + '\n',
+      );
   }
 }

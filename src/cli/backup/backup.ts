@@ -147,34 +147,29 @@ async function backUpFiles(
   }
 }
 
+/** Options that leave files out. */
+const RULES = [
+  '--exclude',
+  '--iexclude',
+  '--exclude-file',
+  '--ignore-file',
+  '--exclude-caches',
+  '--exclude-if-present',
+  '--exclude-larger-than',
+  '--one-file-system',
+] as const;
+
 /** Options that apply to files alone. With a stream they are refused, as nothing is ignored silently. */
 const OF_FILES: ReadonlySet<string> = new Set([
   '--parent',
   '--force',
   '--dry-run',
-  '--exclude',
-  '--iexclude',
-  '--exclude-file',
-  '--ignore-file',
-  '--exclude-caches',
-  '--exclude-if-present',
-  '--exclude-larger-than',
-  '--one-file-system',
+  ...RULES,
   '--no-deduplication',
 ]);
 
 /** With these, a snapshot is no backup of the whole source by this machine. */
-const NARROWING: ReadonlySet<string> = new Set([
-  '--host',
-  '--exclude',
-  '--iexclude',
-  '--exclude-file',
-  '--ignore-file',
-  '--exclude-caches',
-  '--exclude-if-present',
-  '--exclude-larger-than',
-  '--one-file-system',
-]);
+const NARROWING: ReadonlySet<string> = new Set(['--host', ...RULES]);
 
 function isWhole(command: Command): boolean {
   return !command.options.some(

@@ -92,6 +92,7 @@ async function tryReading(path: string, isDirectory: boolean): Promise<void> {
 }
 
 function stateGone(cause: unknown): never {
+  if (errnoOf(cause) !== 'ENOENT') throw cause;
   throw new RequestError(
     'SERVICE_UNAVAILABLE',
     'The folder in which Holdfast keeps its state is gone, so no backups are made',

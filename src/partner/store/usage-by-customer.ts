@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import type { StoreDatabase, StoreReader } from './database.ts';
 import { largestExact, startOf, type Day } from './metering.ts';
 import { type Page, pageOf, type PageRequest } from './page.ts';
+import { levelsByCustomer } from './usage-levels.ts';
 
 export interface CustomerUsage {
   readonly id: string;
@@ -47,7 +48,7 @@ export async function usageByCustomer(
   const ids = rows.slice(0, limit).map(({ id }) => id);
   const [sums, levels] = await Promise.all([
     sumsOf(reader, partnerId, ids, { from, to }),
-    levelsOf(reader, partnerId, ids, to),
+    levelsByCustomer(reader, partnerId, ids, to),
   ]);
   return pageOf(rows, limit, (row) => {
     const sum = sums.get(row.id);
@@ -57,7 +58,7 @@ export async function usageByCustomer(
       externalId: row.external_id,
       planId: row.plan_id,
       deletedAt: row.deleted_at,
-      storageBytes: largestExact(levels.get(row.id) ?? 0),
+      storageBytes: levels.get(row.id) ?? 0,
       uploadedBytes: largestExact(sum?.uploaded ?? 0),
       restoredBytes: largestExact(sum?.restored ?? 0),
       backupsCompleted: sum?.completed ?? 0,
@@ -74,7 +75,10 @@ interface Sum {
   readonly failed: number;
 }
 
-/** As floating point, as sums of reported sizes may exceed the integers of SQLite. */
+/**
+ * As floating point, as sums of reported sizes may exceed the integers of SQLite. Through the devices, as for one customer:
+ * each page would otherwise read the rows of all customers.
+ */
 async function sumsOf(
   reader: StoreReader,
   partnerId: string,
@@ -83,32 +87,13 @@ async function sumsOf(
 ): Promise<ReadonlyMap<string, Sum>> {
   if (ids.length === 0) return new Map();
   const { rows } = await sql<Sum>`
-    SELECT m.customer_id AS id,
+    SELECT d.customer_id AS id,
       sum(CAST(m.uploaded_bytes AS double precision)) AS uploaded,
       sum(CAST(m.restored_bytes AS double precision)) AS restored,
       sum(m.backups_completed) AS completed, sum(m.backups_failed) AS failed
-    FROM meter_rows m
-    WHERE m.partner_id = ${partnerId} AND m.customer_id IN (${sql.join(ids)}) AND m.day >= ${from} AND m.day <= ${to}
-    GROUP BY m.customer_id`.execute(reader);
-  return new Map(rows.map((row) => [row.id, row]));
-}
-
-/** A device that reports nothing keeps its last reported storage; one that was removed stores nothing from that day on. */
-async function levelsOf(
-  reader: StoreReader,
-  partnerId: string,
-  ids: readonly string[],
-  end: Day,
-): Promise<ReadonlyMap<string, number>> {
-  if (ids.length === 0) return new Map();
-  const { rows } = await sql<{ readonly id: string; readonly level: number | null }>`
-    SELECT d.customer_id AS id, sum(CAST((
-      SELECT m.storage_bytes FROM meter_rows m
-      WHERE m.device_id = d.id AND m.day <= ${end} AND m.storage_bytes IS NOT NULL ORDER BY m.day DESC LIMIT 1
-    ) AS double precision)) AS level
-    FROM devices d
+    FROM devices d CROSS JOIN meter_rows m
     WHERE d.partner_id = ${partnerId} AND d.customer_id IN (${sql.join(ids)})
-      AND (d.removed_at IS NULL OR d.removed_at >= ${startOf(end)})
+      AND m.device_id = d.id AND m.day >= ${from} AND m.day <= ${to}
     GROUP BY d.customer_id`.execute(reader);
-  return new Map(rows.map(({ id, level }) => [id, level ?? 0]));
+  return new Map(rows.map((row) => [row.id, row]));
 }

@@ -43,14 +43,37 @@ async function levelAtEnd(
 ): Promise<number> {
   const ofOwner = customerId === undefined ? sql`` : sql`AND d.customer_id = ${customerId}`;
   const { rows } = await sql<{ level: number | null }>`
-    SELECT sum(CAST((
+    SELECT ${storedAt(end)} AS level FROM devices d
+    WHERE d.partner_id = ${partnerId} ${ofOwner} AND ${thereAt(end)}`.execute(reader);
+  return largestExact(rows[0]?.level ?? 0);
+}
+
+/** The storage of each of a few customers at the end of a day. Customers without devices are left out. */
+export async function levelsByCustomer(
+  reader: StoreReader,
+  partnerId: string,
+  ids: readonly string[],
+  end: Day,
+): Promise<ReadonlyMap<string, number>> {
+  if (ids.length === 0) return new Map();
+  const { rows } = await sql<{ readonly id: string; readonly level: number | null }>`
+    SELECT d.customer_id AS id, ${storedAt(end)} AS level FROM devices d
+    WHERE d.partner_id = ${partnerId} AND d.customer_id IN (${sql.join(ids)}) AND ${thereAt(end)}
+    GROUP BY d.customer_id`.execute(reader);
+  return new Map(rows.map(({ id, level }) => [id, largestExact(level ?? 0)]));
+}
+
+/** The sum over the devices `d`. One that reports nothing keeps its last reported storage. */
+function storedAt(end: Day) {
+  return sql<number | null>`sum(CAST((
       SELECT m.storage_bytes FROM meter_rows m
       WHERE m.device_id = d.id AND m.day <= ${end} AND m.storage_bytes IS NOT NULL ORDER BY m.day DESC LIMIT 1
-    ) AS double precision)) AS level
-    FROM devices d
-    WHERE d.partner_id = ${partnerId} ${ofOwner}
-      AND (d.removed_at IS NULL OR d.removed_at >= ${startOf(end)})`.execute(reader);
-  return largestExact(rows[0]?.level ?? 0);
+    ) AS double precision))`;
+}
+
+/** Whether the device `d` was there on that day. */
+function thereAt(end: Day) {
+  return sql<boolean>`(d.removed_at IS NULL OR d.removed_at >= ${startOf(end)})`;
 }
 
 /**
