@@ -50,6 +50,7 @@ export function tooShortText(name: string, least: number): string | undefined {
 }
 
 function notSoMany(all: readonly Snapshot[], group: readonly Snapshot[], name: string): RepositoryError {
+  if (all.length === 0) return notFound('There are no snapshots yet');
   const [first] = group;
   const of = first === undefined || group.length === all.length ? '' : ` of ${storedByText(first.storedBy)}`;
   return notFound(`There is no snapshot "${name}": the repository has ${group.length}${of}`);

@@ -566,6 +566,11 @@ test.concurrent('a file that was deleted before the last backup is named with th
   expect(found).toContain('Found 1 version in 2 snapshots. "Snapshots" shows how many contain the version');
   expect(found).toMatch(new RegExp(`${had}\\s+deleted\\s+${file}`));
   expect((await place.expectRun(['find', 'other.txt'])).stdout).not.toContain('deleted');
+  await place.write({ 'plan.odt': 'the plan' });
+  expect((await place.expectRun(['find', 'plan.odt'])).stdout).toMatch(
+    new RegExp(`${had}\\s+left out\\s+${file}`),
+  );
+  await rm(file);
   const part = (await place.expectRun(['find', 'Plan'])).stdout;
   expect(part).toMatch(/^Nothing found in 2 snapshots\. For part of a name: .*find -i '\*Plan\*'/);
   expect((await place.expectRun(['find', '-i', '*Plan*'])).stdout).toContain(file);
@@ -593,7 +598,9 @@ test.concurrent('a file that was deleted before the last backup is named with th
   const said = new RegExp(` restore ${had} (\\S+) (--\\S.*)$`, 'm').exec(failed.stderr);
   expect(said?.[1]).toBe(file);
   const words = (said?.[2] ?? '').replaceAll("'", '').split(' ').slice(0, 5);
-  expect(words).toEqual(expect.arrayContaining(['--in-place', '--overwrite', '--exclude', '*.tmp']));
+  expect(words).toEqual(
+    expect.arrayContaining(['--in-place', '--overwrite', 'if-changed', '--exclude', '*.tmp']),
+  );
   for (const command of ['cat', 'ls'])
     expect((await place.run([command, ...asked])).stderr).toContain(` ${command} ${had} ${file}`);
   await place.expectRun(['restore', had, file, ...words]);

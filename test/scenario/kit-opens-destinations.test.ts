@@ -143,7 +143,7 @@ test('whoever moves to another disk by hand types no passphrase, and the kit ope
   await writeFile(String(own), 'a passphrase of its own\n', { mode: 0o600 });
   const known = (await run(place, ['destinations', 'list'])).stdout;
   expect(known).toContain('embedded (default)');
-  expect(known).toContain('embedded is the repository on this computer that the first start made.');
+  expect(known).toContain('\n\nembedded is the repository on this computer that the first start made.\n');
   const unknown = await run(place, ['destinations', 'test', 'nothing'], 2);
   expect(unknown.stderr).toContain('Destinations are: embedded.');
   await run(place, ['destinations', 'add', 'newdisk', String(disk)]);

@@ -387,6 +387,12 @@ describe('the recovery kit', () => {
       'content-disposition': `attachment; filename="holdfast-recovery-kit.txt"; filename*=UTF-8''holdfast-recovery-kit.txt`,
       'cache-control': 'no-store',
     });
+    // Whoever has lost the computer reads in it where the backups are.
+    await site.configure({ destinations: { nas: { url: join(site.directory, 'nas'), untested: true } } });
+    expect(await (await page.fetch('GET', '/recovery-kit/text')).text()).toContain(
+      `WHERE THE BACKUPS OF THIS COMPUTER GO\n  nas: ${join(site.directory, 'nas')}\n`,
+    );
+    await site.configure({});
     // Looking at it changes nothing.
     expect(existsSync(file)).toBe(true);
 

@@ -23,6 +23,7 @@ import { windowsPlaces } from '../install/windows-steps.ts';
 import { addExamples, addOutputOptions, type OutputOptions } from '../command/options.ts';
 import { configFile, statePaths } from '../command/state-directory.ts';
 import { createStyles, printable, wantsColor } from '../terminal/terminal.ts';
+import { shownDestination } from '../../config/embedded-repository.ts';
 import type { Settings } from '../../config/settings.ts';
 
 interface DoctorOptions extends OutputOptions {
@@ -136,7 +137,7 @@ async function examineSettings(
   for (const { name, url } of settings.destinations) {
     const directory = directoryOf(url);
     if (directory === undefined || !existsSync(directory)) continue;
-    const check = `space on ${name}`;
+    const check = `space on ${shownDestination(name, settings)}`;
     findings.push(await guarded(check, async () => await checkSpace(check, directory, name)));
   }
   const place = settings.destinations.find(({ name }) => name === settings.defaultDestination);

@@ -44,11 +44,12 @@ To restore on another computer
      write "npm start --" for "holdfast".
   2. Connect the drive that has the repository, or copy the repository directory to it.
   3. List what is in it:  ${holdfastElsewhere`snapshots -r REPOSITORY`}
-     Type the passphrase or the recovery code when asked. Each line is one folder: take the
-     id of the newest line of each folder that you want back.
+     Type the passphrase or the recovery code when asked. Each line is one snapshot, of
+     one folder or several: take the id of the newest line of each that you want back.
   4. Restore it:          ${holdfastElsewhere`restore -r REPOSITORY ID --target DIR`}
   5. Go on with it there: ${holdfastElsewhere`destinations add NAME REPOSITORY --default`}
-     Keep this kit then: the kit of the other computer does not open this repository.
+     Keep this kit then: the kit that the other computer makes does not open this
+     repository.
 `;
 }
 

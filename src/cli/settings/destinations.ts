@@ -146,12 +146,14 @@ async function list(options: DestinationsOptions, context: Context): Promise<voi
     ),
   );
   const own = rows.find(({ isEmbedded }) => isEmbedded);
-  if (own !== undefined)
+  if (own !== undefined) {
+    await out.line('');
     await out.line(
       printable(
-        `\n${shownDestination(own.settings.name, { destinations, embedded })} is the repository on this computer that the first start made.`,
+        `${shownDestination(own.settings.name, { destinations, embedded })} is the repository on this computer that the first start made.`,
       ),
     );
+  }
   for (const { problem, settings } of rows)
     if (problem !== null) await out.line(printable(`${settings.name}: ${problem}`));
   const repositories = new Map(rows.map((row) => [row.settings.name, row.repositoryId ?? undefined]));

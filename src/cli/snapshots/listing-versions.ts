@@ -1,5 +1,8 @@
 /** Versions of paths as they are listed, found by name or for one path: tables, and objects for `--json`. */
+import { hostname } from 'node:os';
+import { statPath } from '../../archiver/source/stat.ts';
 import type { ByteString } from '../../base/byte-path.ts';
+import { errnoOf } from '../../base/errors.ts';
 import { isFull, storedByText, storeKey } from '../../base/stored-by.ts';
 import type { FoundVersion } from '../../browse/found-versions.ts';
 import type { Found } from '../../browse/find.ts';
@@ -20,6 +23,17 @@ const FOUND_COLUMNS: readonly Column[] = [
   { title: 'Path', cut: 'never' },
 ];
 
+/** The newest snapshot lacks it: it was deleted or, if it is still on this computer, a rule or setting leaves it out. */
+function nowText({ path, last }: FoundVersion): string {
+  if (last.record.host !== hostname()) return 'deleted';
+  try {
+    return statPath(path) === undefined ? 'deleted' : 'left out';
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return 'cannot be read';
+  }
+}
+
 /** The results of a search, a row for each version of a path. Paths are not cut, so that they can be copied. */
 export function foundTable(
   versions: readonly FoundVersion[],
@@ -34,7 +48,9 @@ export function foundTable(
       sizeText(entry),
       snapshots,
       shortId(last.id),
-      ...(deleted.size > 0 ? [deleted.has(version) ? { text: 'deleted', style: styles.yellow } : ''] : []),
+      ...(deleted.size > 0
+        ? [deleted.has(version) ? { text: nowText(version), style: styles.yellow } : '']
+        : []),
       ...(areNamed ? [printable(storedByText(last.storedBy))] : []),
       nameCell(path, entry.target, entry.type === 'directory' ? styles.bold : unstyled),
     ];

@@ -42,7 +42,7 @@ interface RestoreOptions extends RepositoryOptions, OutputOptions, FilterOptions
   readonly inPlace?: boolean;
   readonly include?: readonly string[];
   readonly exclude?: readonly string[];
-  readonly overwrite?: OverwriteMode;
+  readonly overwrite?: TypedOverwrite;
   readonly deleteExtra?: boolean;
   readonly dryRun?: boolean;
   readonly verify: boolean;
@@ -132,19 +132,25 @@ export function define(command: Command, context: Context): void {
   });
 }
 
-function parseOverwrite(text: string): OverwriteMode {
-  switch (text.replaceAll('_', '-')) {
-    case 'never':
-      return 'never';
-    case 'if-changed':
-      return 'if_changed';
-    case 'if-newer':
-      return 'if_newer';
-    case 'always':
-      return 'always';
-    default:
-      throw usage(`--overwrite does not know "${text}"`, 'Use never, if-changed, if-newer or always.');
-  }
+/** As people write it, since a suggested command repeats it. */
+type TypedOverwrite = keyof typeof OVERWRITE;
+
+const OVERWRITE = {
+  never: 'never',
+  'if-changed': 'if_changed',
+  'if-newer': 'if_newer',
+  always: 'always',
+} as const satisfies Readonly<Record<string, OverwriteMode>>;
+
+function parseOverwrite(text: string): TypedOverwrite {
+  const typed = text.replaceAll('_', '-');
+  if (!isTypedOverwrite(typed))
+    throw usage(`--overwrite does not know "${text}"`, 'Use never, if-changed, if-newer or always.');
+  return typed;
+}
+
+function isTypedOverwrite(text: string): text is TypedOverwrite {
+  return Object.hasOwn(OVERWRITE, text);
 }
 
 function targetOf(options: RestoreOptions): RestoreTarget {
@@ -179,7 +185,7 @@ function requestOf(
     paths: parts.paths.map((path) => placeIn(parts.snapshot, path)),
     include: patterns(options.include, '--include'),
     exclude: patterns(options.exclude, '--exclude'),
-    overwrite: options.overwrite ?? 'never',
+    overwrite: OVERWRITE[options.overwrite ?? 'never'],
     deleteExtra: options.deleteExtra ?? false,
     dryRun: options.dryRun ?? false,
     verify: options.verify,

@@ -74,7 +74,13 @@ export async function tryDestination(trial: Trial): Promise<TrialReport> {
     await unmake(made);
     signal.throwIfAborted();
     if (!(error instanceof HoldfastError)) throw error;
-    return alone(problem('open', error.message, hintOf(error, directory, point)));
+    return alone(
+      problem(
+        'open',
+        error.message,
+        hintOf(error, { directory, point, isKnown: trial.remembered !== undefined }),
+      ),
+    );
   }
   let isKept = false;
   try {
@@ -238,10 +244,15 @@ function notMadeYet(): Finding {
   );
 }
 
-function hintOf(error: HoldfastError, directory: string | undefined, point: string | undefined): string {
+interface Missing extends Pick<Scene, 'directory' | 'point'> {
+  /** Whether it has been reached before: then a directory made in its place would only hide that the disk is away. */
+  readonly isKnown: boolean;
+}
+
+function hintOf(error: HoldfastError, { directory, point, isKnown }: Missing): string {
   const isAbsent = error instanceof DestinationError && error.kind === 'not-found';
   if (!isAbsent || directory === undefined) return error.hint;
   if (point !== undefined)
     return `Nothing seems to be mounted at ${point}: connect and mount the disk or share.`;
-  return `${error.hint} If it is new, create the directory: mkdir ${directory}`;
+  return isKnown ? error.hint : `${error.hint} If it is new, create the directory: mkdir ${directory}`;
 }

@@ -23,7 +23,7 @@ import type { ConfigSource } from '../../config/config-source.ts';
 import type { Environment, SecretContext } from '../../config/secret.ts';
 import type { DestinationSettings, Settings } from '../../config/settings.ts';
 import type { SettingStore } from '../../db/settings.ts';
-import { parseLocation } from '../../destination/location.ts';
+import { parseLocation, shownPlace } from '../../destination/location.ts';
 import { untilAborted } from '../../destination/stall.ts';
 import type { EstimateOrder, SourceEstimate } from '../../engine/protocol.ts';
 import type { Agent } from '../../jobs/agent.ts';
@@ -117,7 +117,7 @@ export function createPageProtect(parts: PageProtectParts): ProtectParts & Dispo
     keepSecret: async (secret) => await secrets.keep(secret),
     isFreshSecret: (file) => secrets.isFresh(file),
     recoveryKit: async () => shownKit(await (await kit()).state()),
-    recoveryKitText: async () => withOtherKeys(await (await kit()).text(), config.current),
+    recoveryKitText: async () => withPlaces(await (await kit()).text(), config.current),
     confirmRecoveryKit: async () => shownKit(await (await kit()).confirm()),
     checkPassphrase: async (...of) => await (await passphrases()).try(...of),
     [Symbol.dispose]: unfollow,
@@ -172,10 +172,16 @@ function shownEstimate({ excludedFiles, excluded, largest, ...counted }: SourceE
   return { ...counted, excluded_files: excludedFiles, excluded: [...excluded], largest: [...largest] };
 }
 
-/** The kit as it is taken away: with what it does not open, which may have been added since it was made. */
-function withOtherKeys(text: string | undefined, settings: Settings): string | undefined {
+/** The kit as it is taken away: with where backups go, and with what it does not open; both may have come since it was made. */
+function withPlaces(text: string | undefined, settings: Settings): string | undefined {
+  if (text === undefined) return undefined;
+  const { destinations, embedded } = settings;
+  const places = destinations
+    .filter(({ url }) => url !== embedded.url)
+    .map(({ name, url }) => `  ${name}: ${shownPlace(parseLocation(url))}\n`);
+  const where = places.length === 0 ? '' : `\nWHERE THE BACKUPS OF THIS COMPUTER GO\n${places.join('')}`;
   const others = otherKeysText(notOpenedByKit(settings));
-  return text === undefined || others === '' ? text : `${text}\nTHIS KIT IS NOT ENOUGH\n${others}\n`;
+  return `${text}${where}${others === '' ? '' : `\nTHIS KIT IS NOT ENOUGH\n${others}\n`}`;
 }
 
 function shownKit({ state, madeAt, savedAt }: KitState): RecoveryKit {
