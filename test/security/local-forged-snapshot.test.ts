@@ -4,6 +4,7 @@
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { isFull, storeKey, storedByText } from '../../src/base/stored-by.ts';
 import { newestOfEachSource } from '../../src/browse/file-sample.ts';
@@ -100,6 +101,8 @@ describe('a forged snapshot', () => {
   test('bears its own times and orders nothing by them', async () => {
     const forged = await forge({ startedMs: 8.64e15, finishedMs: 8.64e15 });
     writeFileSync(join(engine.source, 'a.txt'), 'genuine again');
+    // Within one millisecond neither comes first.
+    await sleep(5);
     const { snapshot: later } = await engine.backup([engine.source], { host: 'db1' });
     const ids = (await live()).map(({ id }) => id);
     expect(ids.indexOf(forged.id)).toBeLessThan(ids.indexOf(later.id));
